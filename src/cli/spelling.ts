@@ -51,12 +51,6 @@ const otherOptions: readonly (readonly [word: string, needs: string, hint: strin
   ['--key', '--api-url', 'set RUNGATE_API_KEY in the environment: every process can read the command line'],
   ['--branch', '--ref', 'did you mean --ref?'],
   ['--sha', '--commit-sha', 'did you mean --commit-sha?'],
-  ['--markdown', '--report', 'write --report <file>.md'],
-  [
-    '--summary',
-    '--report',
-    'write --report <file>.md; in GitHub Actions, rungate writes the job summary anyway',
-  ],
 ];
 
 const namesIn = ({ commands }: Command) => commands.map((command) => command.name());
@@ -128,13 +122,8 @@ function argumentHint(command: Command, word: string, argv: readonly string[]): 
   const [flag] = (before[at] ?? '').split('=');
   const after = command.options.find(({ short, long }) => flag !== '' && (flag === short || flag === long));
   if (after !== undefined && !after.required && at === before.length - 1)
-    return after.long === '--json'
-      ? '--json takes no value and prints every field: to select fields, use jq'
-      : `${after.long} takes no value: write it alone, or leave it out`;
-  const name = fullName(command);
-  if (name === 'rungate config set') return 'separate several values with commas: smoke,nightly';
-  if (/^rungate env vars (?:create|update)$/.test(name) && word.includes('='))
-    return 'write --field name=A --field value=1';
+    return `${after.long} takes no value: write it alone, or leave it out`;
+  if (fullName(command) === 'rungate config set') return 'separate several values with commas: smoke,nightly';
   if (after !== undefined && isRepeatable(after))
     return `repeat ${after.long} for each value, or put it in quotes`;
   return 'put quotes around a value with spaces; an option begins with --';

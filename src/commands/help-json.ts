@@ -1,24 +1,13 @@
 import type { Argument, Command, Option } from 'commander';
 import { version } from '../version.ts';
-import { isRepeatable, type OwnCommand, specOf } from './command.ts';
+import { fullName, isRepeatable, type OwnCommand, specOf } from './command.ts';
 import type { SuggestionSource } from './completion/completes.ts';
 
 /** An option, with the placeholder of its value, and the environment variable that has the same effect. */
 export type HelpOption = ReturnType<typeof describeOption>;
 
 /** A command, or a group with the whole names of its commands. */
-export interface HelpCommand {
-  readonly name: string;
-  readonly summary: string;
-  readonly description: string;
-  readonly usage: string;
-  readonly group: string;
-  readonly arguments: readonly ReturnType<typeof describeArgument>[];
-  readonly options: readonly HelpOption[];
-  readonly notes: string;
-  readonly examples: readonly string[];
-  readonly commands: readonly string[];
-}
+export type HelpCommand = ReturnType<typeof describeCommand>;
 
 /** The options under this heading are listed once, not for every command. */
 const globalHeading = 'Global options';
@@ -55,13 +44,11 @@ function describeArgument(argument: Argument) {
   return { name: argument.name(), description, required, repeatable: variadic, ...choices };
 }
 
-/** Describes a command, and after it those of its group. @param above the whole name of its group */
-function describe(command: Command, above = ''): HelpCommand[] {
+function describeCommand(command: Command) {
   const help = command.createHelp();
-  const name = `${above} ${command.name()}`.trimStart();
+  const name = fullName(command);
   const { notes, spec } = command as OwnCommand;
-  const below = help.visibleCommands(command).map((one) => describe(one, name));
-  const whole: HelpCommand = {
+  return {
     name,
     summary: command.summary(),
     description: command.description(),
@@ -74,9 +61,14 @@ function describe(command: Command, above = ''): HelpCommand[] {
       .filter(({ group }) => group !== globalHeading),
     notes: notes.trimEnd(),
     examples: (spec?.examples ?? []).flatMap((lines) => lines.split('\n')),
-    commands: below.flatMap(([first]) => (first === undefined ? [] : [first.name])),
+    commands: help.visibleCommands(command).map(fullName),
   };
-  return [whole, ...below.flat()];
+}
+
+/** Describes a command, and after it those of its group. */
+function describe(command: Command): HelpCommand[] {
+  const below = command.createHelp().visibleCommands(command);
+  return [describeCommand(command), ...below.flatMap(describe)];
 }
 
 /**
