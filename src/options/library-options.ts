@@ -7,15 +7,15 @@ export interface LibraryOptions {
   apiUrl: string | URL;
   /** The credential for endpoints that accept either. Default: the token, if it is set. */
   auth?: 'bearer' | 'key' | undefined;
-  /** Allow `http:` to other machines. */
+  /** Allow http: to hosts other than this machine. */
   insecureHttp?: boolean | undefined;
   /** The timeout of one request; default 30 s. */
   requestTimeoutMs?: number | undefined;
-  /** The gates that must pass, or pass with a warning, before this one starts; default none. */
+  /** The gates that must pass, or pass with a warning, before this one starts. */
   needs?: readonly string[] | undefined;
   /** Whether the gate can warn at most; default false. No other gate may need it. */
   advisory?: boolean | undefined;
-  /** Whether the first gate that fails cancels the others; default false. */
+  /** Cancel the other gates when one fails. */
   failFast?: boolean | undefined;
   /**
    * The idempotency key of the start: the same key never starts a second run. Default: with `env`, a key that the CI job and its
@@ -39,7 +39,7 @@ export interface LibraryOptions {
   strict?: boolean | undefined;
   /** Actions for single verdicts; they override `strict`. */
   on?: GateOverrides | undefined;
-  /** Whether to cancel a run that does not end in time; default false. */
+  /** Cancel a run that does not end in time. */
   cancelOnTimeout?: boolean | undefined;
   /** Whether an abort cancels the runs that have not ended; default true with `trigger`, false with `runIds`. */
   cancelOnAbort?: boolean | undefined;
@@ -48,13 +48,13 @@ export interface LibraryOptions {
    * `deployed.is`, the version page may show one of their digests.
    */
   subjects?: readonly string[] | undefined;
-  /** A JSON pointer to the new run's id in the response; default: the usual places. */
+  /** JSON pointer to a new run's id in the response. */
   idPointer?: string | undefined;
   /** The service's name for the field `providerModel` of an environment; the real name contains a vendor name. */
   providerModelField?: string | undefined;
   /** API key. */
   apiKey?: string | undefined;
-  /** A user session's bearer token. */
+  /** Bearer token of a user session. */
   token?: string | undefined;
 }
 
@@ -71,24 +71,24 @@ export interface GateHub {
  * `insecureHttp` of the gate.
  */
 export interface GatePreview {
-  /** The deployment's URL. */
+  /** Deployment to test: an environment is created for it and deleted afterwards. Needs a bearer token. */
   baseUrl: string | URL;
-  /** Whether to copy the variables of the environment `trigger.environmentKey` as well; default false. */
+  /** When an environment is copied, copy its variables as well. */
   copyVariables?: boolean | undefined;
   /** The page that has to respond with 2xx or 3xx before the environment is created; default: the deployment. */
   readyUrl?: string | URL | undefined;
-  /** How long to wait until it responds; default 5 minutes. */
+  /** Maximum time to wait until it responds. Default 5m. */
   readyTimeoutMs?: number | undefined;
 }
 
 /** The page that shows which build is deployed, and the build that is expected. */
 export interface DeployedPage {
-  /** The URL of the page. */
+  /** Page that shows the version of the deployed build; the gate fails unless it is the expected one. */
   url: string | URL;
-  /** A JSON pointer to the version; default: the whole body, trimmed. */
+  /** JSON pointer to the version. Default: the whole body. */
   pointer?: string | undefined;
   /** The expected version. Default: `trigger.commitSha`, and with `env` the commit of the job. */
   is?: string | undefined;
-  /** How long to wait for the expected version before the run is created; default 5 minutes. */
+  /** Maximum time to wait for the version before the run is created. Default 5m. */
   timeoutMs?: number | undefined;
 }

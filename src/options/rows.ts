@@ -178,7 +178,6 @@ export const rows = {
     type: onOff,
     flag: '--insecure-http',
     library: 'insecureHttp',
-    libraryHelp: 'Allow `http:` to other machines.',
     help: 'allow http: to hosts other than this machine',
   },
   requestTimeout: {
@@ -264,7 +263,6 @@ export const rows = {
     type: nameList,
     file: 'only gate',
     library: 'needs',
-    libraryHelp: 'The gates that must pass, or pass with a warning, before this one starts; default none.',
     help: 'the gates that must pass, or pass with a warning, before this one starts',
   },
   advisory: {
@@ -282,7 +280,6 @@ export const rows = {
     flag: '--fail-fast',
     commands: ['gate'],
     library: 'failFast',
-    libraryHelp: 'Whether the first gate that fails cancels the others; default false.',
     help: 'cancel the other gates when one fails',
   },
   idempotencyKey: {
@@ -418,7 +415,6 @@ export const rows = {
     type: onOff,
     flag: '--cancel-on-timeout',
     library: 'cancelOnTimeout',
-    libraryHelp: 'Whether to cancel a run that does not end in time; default false.',
     help: 'cancel a run that does not end in time',
   },
   cancelOnInterrupt: {
@@ -438,7 +434,6 @@ export const rows = {
     type: url('deployment', 'preview.baseUrl'),
     flag: '--base-url <url>',
     library: 'preview.baseUrl',
-    libraryHelp: "The deployment's URL.",
     required: ['library'],
     common: true,
     note: 'needs a bearer token',
@@ -449,8 +444,6 @@ export const rows = {
     type: onOff,
     flag: '--copy-variables',
     library: 'preview.copyVariables',
-    libraryHelp:
-      'Whether to copy the variables of the environment `trigger.environmentKey` as well; default false.',
     help: 'when an environment is copied, copy its variables as well',
   },
   'preview.readyUrl': {
@@ -468,7 +461,6 @@ export const rows = {
     type: duration,
     flag: '--ready-timeout <duration>',
     library: 'preview.readyTimeoutMs',
-    libraryHelp: 'How long to wait until it responds; default 5 minutes.',
     default: '5m',
     help: 'maximum time to wait until it responds',
   },
@@ -478,7 +470,6 @@ export const rows = {
     flag: '--deployed-url <url>',
     file: 'top',
     library: 'deployed.url',
-    libraryHelp: 'The URL of the page.',
     required: ['library'],
     help: 'page that shows the version of the deployed build; the gate fails unless it is the expected one',
   },
@@ -489,7 +480,6 @@ export const rows = {
     flag: '--deployed-pointer <pointer>',
     file: 'top',
     library: 'deployed.pointer',
-    libraryHelp: 'A JSON pointer to the version; default: the whole body, trimmed.',
     help: 'JSON pointer to the version',
     note: 'default: the whole body',
   },
@@ -511,7 +501,6 @@ export const rows = {
     flag: '--deployed-timeout <duration>',
     file: 'top',
     library: 'deployed.timeoutMs',
-    libraryHelp: 'How long to wait for the expected version before the run is created; default 5 minutes.',
     default: '5m',
     help: 'maximum time to wait for the version before the run is created',
   },
@@ -582,7 +571,6 @@ export const rows = {
     type: pointer,
     file: 'top',
     library: 'idPointer',
-    libraryHelp: "A JSON pointer to the new run's id in the response; default: the usual places.",
     help: "JSON pointer to a new run's id in the response",
   },
   'env.providerModelField': {
@@ -620,7 +608,6 @@ export const rows = {
     env: 'RUNGATE_TOKEN',
     input: 'token',
     library: 'token',
-    libraryHelp: "A user session's bearer token.",
     help: 'bearer token of a user session',
   },
   headers: {

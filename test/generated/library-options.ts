@@ -1,4 +1,4 @@
-import { type OptionRow, optionIds, rowOf, sentence } from '../../src/options/table.ts';
+import { gateRow, type OptionRow, optionIds, rowOf, sentence } from '../../src/options/table.ts';
 
 /** The objects of options, and what the library says about each. */
 const groups = {
@@ -53,7 +53,7 @@ function comment(text: string, indent: string): string {
 
 function fieldOf(row: OptionRow): string {
   const name = row.library?.split('.').at(-1) ?? '';
-  const about = comment(row.libraryHelp ?? sentence(row), '  ');
+  const about = comment(row.libraryHelp ?? sentence(gateRow(row)), '  ');
   return row.required?.includes('library')
     ? `${about}\n  ${name}: ${typeOf(row)};`
     : `${about}\n  ${name}?: ${typeOf(row)} | undefined;`;

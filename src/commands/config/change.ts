@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { ConfigError, RungateError, UsageError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
 import { InvalidValue, jsonOf, readValue } from '../../options/read.ts';
-import { type FileId, fileIds, isFileId, rowOf, secretIds } from '../../options/table.ts';
+import { type FileId, fileIds, isFileId, isSecretId, rowOf, secretIds } from '../../options/table.ts';
 import { wantsJson } from '../../output/json.ts';
 import { excerpt } from '../../sanitize.ts';
 import { isSecretName } from '../../settings/fields.ts';
@@ -86,17 +86,13 @@ export function settingName(text: string): SettingName {
 
 /** Returns the setting of that name, if `config set` may set it. @throws UsageError for a secret or an unknown name */
 function plainName(text: string): FileId {
-  if (isFileId(text)) return text;
-  if (isSecretName(text)) {
-    throw new UsageError(
-      'config set does not accept secrets, because any process could read them on the command line',
-      {
-        hint: 'type or pipe the secret: rungate login --api-key, --token, --webhook-secret or --tenant-secret; others belong in the environment',
-      },
-    );
-  }
-  settingName(text);
-  throw new UsageError(`"${excerpt(text, 60)}" cannot be set`);
+  if (!isSecretId(text) && !isSecretName(text)) return settingName(text) as FileId;
+  throw new UsageError(
+    'config set does not accept secrets, because any process could read them on the command line',
+    {
+      hint: 'type or pipe the secret: rungate login --api-key, --token, --webhook-secret or --tenant-secret; others belong in the environment',
+    },
+  );
 }
 
 function parseSetting({ io }: Context, name: FileId, text: string): Profile['settings'] {

@@ -79,14 +79,8 @@ export const configList = command({
     ];
     const isEmpty = rows.length === 0 && !wantsJson(output);
     if (!isEmpty) await output.data(report, { head: ['SETTING', 'VALUE', 'ORIGIN', 'WHERE'], rows });
-    if (!all && !wantsJson(output))
-      await output.note(
-        isEmpty
-          ? 'nothing is set, so the defaults apply; to show them, add --all'
-          : 'the others have their defaults; to show them, add --all',
-      );
-    else if (!wantsJson(output))
-      await output.note('by default, rungate gate is strict and has no limit of status reads');
+    const others = isEmpty ? 'nothing is set, so the defaults apply' : 'the others have their defaults';
+    if (!all && !wantsJson(output)) await output.note(`${others}; to show them, add --all`);
     return exitCodes.ok;
   },
 });

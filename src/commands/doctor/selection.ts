@@ -1,15 +1,10 @@
 import type { Caller } from '../../client/caller.ts';
 import { api } from '../../contract/index.ts';
 import { RungateError, UsageError } from '../../errors.ts';
-import { sanitize } from '../../sanitize.ts';
+import { excerpt } from '../../sanitize.ts';
 import type { Context } from '../context.ts';
 import { useEnvironmentId } from '../endpoints/environment-id.ts';
 import { check, type DoctorCheck } from './checks.ts';
-
-/** A slug is a part of a URL. The service may have a narrower rule. */
-const slug = /^[\p{L}\p{N}._~-]+$/u;
-
-const quoted = (name: string) => (slug.test(name) ? name : JSON.stringify(sanitize(name)));
 
 /** Finds the problem with a name; null if it exists. */
 type Find = (caller: Caller, name: string) => Promise<string | null>;
@@ -27,34 +22,34 @@ const findEnvironment: Find = async (caller, key) => {
   return hint ?? (params.id === key ? 'it is an id: a gate takes the key' : null);
 };
 
-/** Returns the names by what is known about them. An error of the service tells nothing: the checks of access report it. */
-async function lookUp(names: readonly (readonly [string, string, Find])[], caller: Caller | null) {
-  const known: string[] = [];
-  const unasked: string[] = [];
-  const unknown: string[] = [];
-  const problems: string[] = [];
-  for (const [what, name, find] of names) {
-    const shown = `${what} ${quoted(name)}`;
-    if (caller === null) {
-      unasked.push(shown);
-      continue;
-    }
-    try {
-      const problem = await find(caller, name);
-      if (problem === null) known.push(shown);
-      else problems.push(`${shown}: ${problem}`);
-    } catch (error) {
-      if (!(error instanceof RungateError)) throw error;
-      if (error instanceof UsageError) problems.push(`${shown}: ${error.message}`);
-      else unknown.push(shown);
-    }
+const finders = { project: findProject, environment: findEnvironment };
+
+/** The kinds of facts about names, and the beginnings of clauses about them. */
+const clauses = {
+  problem: '',
+  known: 'the service has ',
+  unasked: 'not checked, which needs the service and a bearer token: ',
+  unknown: 'not checked, since only a run can tell: ',
+  missing: 'not set: ',
+};
+type Fact = readonly [kind: keyof typeof clauses, text: string];
+
+/** Returns what is known about a name. An error of the service tells nothing: the checks of access report it. */
+async function lookUp(what: keyof typeof finders, name: string, caller: Caller | null): Promise<Fact> {
+  const shown = `${what} ${name}`;
+  if (caller === null) return ['unasked', shown];
+  try {
+    const problem = await finders[what](caller, name);
+    return problem === null ? ['known', shown] : ['problem', `${shown}: ${problem}`];
+  } catch (error) {
+    if (!(error instanceof RungateError)) throw error;
+    return error instanceof UsageError ? ['problem', `${shown}: ${error.message}`] : ['unknown', shown];
   }
-  return { known, unasked, unknown, problems };
 }
 
 /**
- * Checks what a gate runs, or each gate in the project file: whether it is set, looks like a slug, and exists, as far as the service
- * can tell without a run.
+ * Checks what a gate runs, or each gate in the project file: whether it is set and exists, as far as the service can tell without
+ * a run.
  * @param caller null without a service or a bearer token
  */
 export async function checkSelection(
@@ -65,38 +60,27 @@ export async function checkSelection(
   const valuesOf = (id: 'project' | 'process' | 'environment' | 'tags') => [
     ...new Set(selections.flatMap((selection) => selection[id]?.value ?? [])),
   ];
-  const [projects, processes, tags] = [valuesOf('project'), valuesOf('process'), valuesOf('tags')];
+  const runs = [
+    ...valuesOf('process').map((process) => `process ${process}`),
+    ...valuesOf('tags').map((tag) => `tag ${tag}`),
+  ];
+  const facts: Fact[] = [];
+  for (const what of ['project', 'environment'] as const)
+    for (const name of valuesOf(what)) facts.push(await lookUp(what, name, caller));
+  facts.push(...runs.map((text): Fact => ['unknown', text]));
+  if (selections.some(({ project }) => project === undefined)) facts.push(['missing', 'project']);
+  if (runs.length === 0) facts.push(['missing', 'process or tags']);
+  const has = (wanted: Fact[0]) => facts.some(([kind]) => kind === wanted);
+  const kinds = (Object.keys(clauses) as Fact[0][]).filter(has);
+  const texts = kinds.map((kind) => {
+    const shown = facts.filter((fact) => fact[0] === kind).map(([, text]) => text);
+    return `${clauses[kind]}${shown.join(', ')}`;
+  });
+  const detail = excerpt(texts.join('; '), 800);
   const name = 'selection';
-  const strange = [...projects, ...processes].filter((value) => !slug.test(value));
-  if (strange.length > 0)
-    return check(
-      name,
-      'warn',
-      `${strange.map(quoted).join(', ')} does not look like a slug`,
-      "copy the slug from the address of the project or the process in the service's pages",
-    );
-  const names = [
-    ...projects.map((project) => ['project', project, findProject] as const),
-    ...valuesOf('environment').map((key) => ['environment', key, findEnvironment] as const),
-  ];
-  const { known, unasked, unknown, problems } = await lookUp(names, caller);
-  unknown.push(...processes.map((one) => `process ${one}`), ...tags.map((tag) => `tag ${quoted(tag)}`));
-  const missing = [
-    ...(selections.some(({ project }) => project === undefined) ? ['project'] : []),
-    ...(processes.length + tags.length === 0 ? ['process or tags'] : []),
-  ];
-  const clause = (start: string, names: readonly string[]) =>
-    names.length === 0 ? [] : [`${start} ${names.join(', ')}`];
-  const detail = [
-    ...problems,
-    ...clause('the service has', known),
-    ...clause('not checked, which needs the service and a bearer token:', unasked),
-    ...clause('not checked, since only a run can tell:', unknown),
-    ...clause('not set:', missing),
-  ].join('; ');
-  if (problems.length > 0) return check(name, 'warn', detail, 'set environment to a key of rungate env list');
+  if (has('problem')) return check(name, 'warn', detail, 'set environment to a key of rungate env list');
   const remedy =
     'write "project" and "process" or "tags" into .rungate.json, as rungate init does, or give them to the gate as options';
-  if (missing.length > 0) return check(name, 'skip', detail, remedy);
-  return check(name, known.length > 0 ? 'ok' : 'skip', detail);
+  if (has('missing')) return check(name, 'skip', detail, remedy);
+  return check(name, has('known') ? 'ok' : 'skip', detail);
 }

@@ -195,7 +195,6 @@ describe('the project, the process and the environment', () => {
       'warn',
       /^environment env_8za03c7w12h3: it is an id: a gate takes the key/,
     ],
-    [{ RUNGATE_PROJECT: 'My Shop' }, 'warn', /^"My Shop" does not look like a slug$/],
     [{}, 'skip', /not set: project$/],
     [
       { RUNGATE_PROJECT: 'shop', RUNGATE_TOKEN: undefined },
