@@ -405,6 +405,7 @@ async function gate(
     },
     {
       ...{ service: runService(caller, clock.now), clock, random, onStop: () => () => {} },
+      nameOf: nameInCommands,
       ...(links !== null && { linkHub: (user) => links.open(user) }),
     },
   ).then(

@@ -3,6 +3,7 @@ import { readPage as page } from '../src/client/list.ts';
 import { runIdOf as find } from '../src/gate/run-id.ts';
 import { appUrlOf as addressIn, readStatus as read } from '../src/gate/run-status.ts';
 import { parseBody } from '../src/json/text.ts';
+import { nameInCommands } from '../src/options/spelling.ts';
 import { redactNothing } from '../src/redact.ts';
 
 /** Response parsers without redaction, for tests with responses that contain no secrets. */
@@ -18,9 +19,15 @@ export const runIdOf = (response: unknown, location?: string, pointer?: string, 
     },
     pointer,
     request,
+    nameInCommands,
   );
 export const runIdIn = (json: string, pointer?: string) =>
-  find({ value: JSON.parse(json), text: json, headers: {}, redact: redactNothing }, pointer, {});
+  find(
+    { value: JSON.parse(json), text: json, headers: {}, redact: redactNothing },
+    pointer,
+    {},
+    nameInCommands,
+  );
 export const readPage = (value: unknown) => page(value);
 export const openJournal = (file: JournalFile, warn: (problem: string) => void) =>
   open(file, { warn, redact: redactNothing });

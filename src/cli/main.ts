@@ -1,7 +1,6 @@
 import { actWith } from '../commands/binding.ts';
 import { keptSecrets } from '../commands/config/sources.ts';
 import { removeOlderFiles } from '../commands/run/older-files.ts';
-import { namesFrom } from '../commands/source-names.ts';
 import { ConfigError, type ErrorReport, RungateError, reportError } from '../errors.ts';
 import { exitCodeOf, exitCodes } from '../exit.ts';
 import type { Io } from '../host/io.ts';
@@ -53,7 +52,7 @@ async function printError(error: unknown, argv: readonly string[], io: Io): Prom
   const secrets = [...readSecrets(io.env, io.readFile), ...(await keptSecrets(io)), ...proxySecrets(io.env)];
   const output = await createOutput(io, { format, quiet: false, verbose: isVerbose(argv), secrets });
   if (error instanceof RungateError) {
-    const { lines } = error.word(namesFrom({}));
+    const { lines } = error;
     if (lines === undefined || format !== 'plain') return output.error(reportError(error));
     await output.error({ ...reportError(error), hint: null });
     return output.alert(lines.join('\n'));

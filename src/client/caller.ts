@@ -132,7 +132,6 @@ export function createCaller(
       callOptions.signal?.throwIfAborted();
       const either = eitherSignal(callOptions.signal, closing.signal);
       const redactAll = redactorOf(endpoint, input);
-      const worded = (error: RungateError) => redactError(error.word(nameOf), redactAll);
       try {
         if (closing.signal.aborted) throw closing.signal.reason;
         const { check = true, idempotencyKey, onRetry } = callOptions;
@@ -149,14 +148,14 @@ export function createCaller(
           redact: redactAll,
           signal: either.signal,
           onExchange: options.onExchange,
-          onRetry: onRetry && ((error, waitMs) => onRetry(worded(error), waitMs)),
+          onRetry: onRetry && ((error, waitMs) => onRetry(redactError(error, redactAll), waitMs)),
         });
       } catch (error) {
         if (!(error instanceof RungateError)) throw error;
         // Facts of a call that was never sent.
         if (error.facts.endpoint === undefined)
           error.facts = { endpoint: name, method: endpoint.method, requests: 0, elapsedMs: 0 };
-        throw worded(error);
+        throw redactError(error, redactAll);
       } finally {
         either.release();
       }

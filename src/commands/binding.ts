@@ -1,10 +1,8 @@
 import type { Command } from 'commander';
-import { RungateError } from '../errors.ts';
 import { ciContext } from './ci-context.ts';
 import { type Act, optionIdsOf } from './command.ts';
 import { createContext } from './context.ts';
 import { type ReadFlags, readOptions } from './options.ts';
-import { namesFrom } from './source-names.ts';
 import type { Bare, BareSpec, CommandSpec } from './spec.ts';
 
 /**
@@ -45,8 +43,6 @@ async function runWith(
   });
   try {
     return await spec.run(context, args as never, flags);
-  } catch (error) {
-    throw error instanceof RungateError ? error.word(namesFrom(context.settings)) : error;
   } finally {
     await context.close();
   }

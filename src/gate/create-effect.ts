@@ -158,12 +158,12 @@ const mayExist = ({ gate }: Sending): boolean => gate.state().key?.sentAt != nul
 const unsureBefore = (error: RungateError, { gate }: Sending): number =>
   (gate.state().key?.unsure ?? 0) - (surelyRefused(error) ? 0 : 1);
 
-function created(response: Exchange, { name, key, start, limitedMs }: Sending): Event {
+function created(response: Exchange, { name, key, start, tools, limitedMs }: Sending): Event {
   return {
     type: 'created',
     gate: name,
     key,
-    run: runIdOf(response, start.idPointer, { ...start.body, idempotencyKey: key }),
+    run: runIdOf(response, start.idPointer, { ...start.body, idempotencyKey: key }, tools.nameOf),
     appUrl: appUrlOf(parseBody(response.text)),
     replayed: replayedOf(response.headers),
     limitedMs,

@@ -1,6 +1,6 @@
 import type { Exchange } from '../client/caller.ts';
 import type { Clock } from '../clock.ts';
-import type { RungateError } from '../errors.ts';
+import type { NameOf, RungateError } from '../errors.ts';
 import type { Event } from './decide.ts';
 import type { Emit } from './events.ts';
 import type { HubLink } from './fleet/hub-link.ts';
@@ -37,6 +37,7 @@ export interface EffectTools {
   clock: Clock;
   /** A number from 0 up to 1. */
   random(): number;
+  nameOf: NameOf;
   budget: Budget;
   /** Whether the requests share the limits of a minute. */
   limited: boolean;
@@ -51,7 +52,7 @@ export interface EffectTools {
   cancelReason(gate: string): Promise<string>;
   /** Reads the version page once, and returns what it showed; null if it could not be read. */
   readPage(confirms: readonly string[], signal: AbortSignal): Promise<PageShown>;
-  /** Words an error that the state gets, and keeps it for those who hear of it. */
+  /** Keeps an error that the state gets for those who hear of it. */
   keep(gate: LiveGate, error: unknown): RungateError;
 }
 

@@ -2,7 +2,7 @@ import type { Exchange } from '../client/caller.ts';
 import { errorBody } from '../client/error-body.ts';
 import { oneLine } from '../client/http-error.ts';
 import { run, runIdPlaces } from '../contract/run.ts';
-import { UnexpectedResponseError, UsageError, type Wording } from '../errors.ts';
+import { type NameOf, UnexpectedResponseError, UsageError } from '../errors.ts';
 import type { JsonNode } from '../json/parse.ts';
 import { idText, parseBody } from '../json/text.ts';
 import { parseUrl } from '../parse-url.ts';
@@ -65,7 +65,12 @@ type Created = Pick<Exchange, 'value' | 'text' | 'headers' | 'redact'>;
  * @param pointer the setting `run.idPointer`, which is read before the usual places
  * @throws UnexpectedResponseError if there is not a usable id; it says what the response has instead
  */
-export function runIdOf(response: Created, pointer: string | undefined, request: object): string {
+export function runIdOf(
+  response: Created,
+  pointer: string | undefined,
+  request: object,
+  nameOf: NameOf,
+): string {
   const json = parseBody(response.text);
   const { location } = response.headers;
   // A repeated header is joined by commas.
@@ -78,7 +83,7 @@ export function runIdOf(response: Created, pointer: string | undefined, request:
   const field = isOwn ? pointer : (path?.join('.') ?? (id === undefined ? (pointer ?? 'runId') : 'Location'));
   const has = trace(response.value, location);
   const find = `find the run in the service and cancel it if you do not need it; the response has ${has}`;
-  const refuse = (message: string, expected: string, received: string, hint: Wording = find): never => {
+  const refuse = (message: string, expected: string, received: string, hint = find): never => {
     const body = errorBody(response.text, response.redact);
     throw new UnexpectedResponseError(message, { field, expected, received, hint, body });
   };
@@ -88,14 +93,14 @@ export function runIdOf(response: Created, pointer: string | undefined, request:
       `${unclear}: it has ${has}`,
       'a run id',
       has,
-      (nameOf) => `set ${nameOf('run.idPointer')} to the JSON pointer of the id, for example /data/run/key`,
+      `set ${nameOf('run.idPointer')} to the JSON pointer of the id, for example /data/run/key`,
     );
   if (isOwn && repeatsRequest(own, id, request))
     return refuse(
       `${unclear}: ${pointer} repeats the request`,
       'an id chosen by the service',
       id,
-      (nameOf) => `point ${nameOf('run.idPointer')} to the field with the run id; the response has ${has}`,
+      `point ${nameOf('run.idPointer')} to the field with the run id; the response has ${has}`,
     );
   const isTwice = path === undefined && located.some((other) => other !== id);
   const twice = isTwice ? 'Location' : ambiguousIn(json, path ?? []);

@@ -136,7 +136,7 @@ export async function openGate(options: OpenGateOptions, others: readonly Report
     report = single === undefined ? severalGates(result) : oneGate(result);
   } catch (cause) {
     if (!(cause instanceof RungateError)) throw cause;
-    error = redactError(cause.word(options.nameOf), redact);
+    error = redactError(cause, redact);
     report = single === undefined ? unstartedGates(gates, cause) : reportUncreated(knownRuns(single), cause);
     if (previews !== undefined) report.previews = previews;
   }

@@ -81,7 +81,7 @@ export async function withSession<Event, Result>(
       deployed: async (commit) => deployedOf(options, connection, commit),
     });
   } catch (error) {
-    throw error instanceof RungateError ? redactError(error.word(nameInLibrary), redact) : error;
+    throw error instanceof RungateError ? redactError(error, redact) : error;
   } finally {
     await observer.hasFailed(clock);
     observer.throwIfFailed();

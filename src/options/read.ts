@@ -5,18 +5,13 @@ import type { OptionType } from './types.ts';
 
 /** An invalid value of an option. The message never contains the value, which may be a misplaced secret. */
 export class InvalidValue extends Error {
-  /** The position within the value, as JSON keys. */
-  readonly within: readonly (string | number)[];
-  readonly hint: string | undefined;
-
+  /** @param within the position within the value, as JSON keys */
   constructor(
     message: string,
-    within: readonly (string | number)[] = [],
-    parts: { hint?: string; cause?: unknown } = {},
+    readonly within: readonly (string | number)[] = [],
+    readonly hint?: string,
   ) {
-    super(message, parts);
-    this.within = within;
-    this.hint = parts.hint;
+    super(message);
   }
 }
 
@@ -31,7 +26,7 @@ export function readType<Value>({ schema }: OptionType<Value>, json: unknown): V
   if (result.success) return result.data;
   const [issue] = result.error.issues;
   const { params } = issue as { params?: { hint?: string } };
-  throw new InvalidValue(issue?.message ?? '', (issue?.path ?? []) as (string | number)[], params);
+  throw new InvalidValue(issue?.message ?? '', (issue?.path ?? []) as (string | number)[], params?.hint);
 }
 
 /** Returns the JSON of a file for a text: of an option, a variable, an input or `rungate config set`. */

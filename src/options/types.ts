@@ -94,7 +94,7 @@ export function url(
           parseApiUrl(address, { ...receiver(server, String), address: setting, credential: '' }, true);
         } catch (error) {
           if (!(error instanceof ConfigError)) throw error;
-          const params = { hint: error.hint, cause: error };
+          const params = { hint: error.hint };
           issues.push({ code: 'custom', message: error.message, input: address, params });
         }
         return address.trim();

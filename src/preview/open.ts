@@ -38,7 +38,13 @@ export function openPreviews(tools: PreviewTools) {
   async function waitForPage({ readyUrl, readyTimeoutMs }: Preview): Promise<void> {
     const note = (message: string) => emit({ type: 'note', message });
     note(`waiting for ${shownUrl(readyUrl)} to respond, for up to ${formatDuration(readyTimeoutMs)}`);
-    const warning = await untilReady(readyUrl, readyTimeoutMs, { transport, clock, onExchange, signal });
+    const warning = await untilReady(readyUrl, readyTimeoutMs, {
+      transport,
+      clock,
+      nameOf,
+      onExchange,
+      signal,
+    });
     if (warning !== null) note(warning);
   }
 

@@ -1,5 +1,5 @@
 import type { Listed } from '../client/environments.ts';
-import { ConfigError, UnexpectedResponseError } from '../errors.ts';
+import { ConfigError, type NameOf, UnexpectedResponseError } from '../errors.ts';
 import type { Preview } from '../gate/start.ts';
 import type { MemberText } from '../json/text.ts';
 import { bareUrl } from '../transport/address.ts';
@@ -19,6 +19,7 @@ import { createdAt, isOwn, previewName } from './mark.ts';
 import { withServiceClock } from './service-clock.ts';
 
 interface PrepareTools extends Tools {
+  nameOf: NameOf;
   /** Waits for the turn of a request that creates something. */
   turn(): Promise<void>;
   /** `creating`: the request is sent next. */
@@ -32,6 +33,7 @@ interface Model {
 
 /** Reads what is copied before anything is created. */
 async function modelOf({ model: key, copyVariables }: Preview, tools: PrepareTools): Promise<Model> {
+  const { nameOf } = tools;
   if (key === null) return { fields: [], variables: [] };
   const [model, ...others] = await environmentsWithKey(key, tools.caller, {
     ...patient,
@@ -40,8 +42,7 @@ async function modelOf({ model: key, copyVariables }: Preview, tools: PrepareToo
   if (model === undefined || others.length > 0) {
     const what = model === undefined ? 'no environment has' : 'several environments have';
     throw new ConfigError(`${what} the key ${JSON.stringify(key)}, so the preview cannot be a copy of it`, {
-      hint: (nameOf) =>
-        `check ${nameOf('environment')}: beside ${nameOf('preview.baseUrl')} it is the environment that is copied; rungate env list shows the keys`,
+      hint: `check ${nameOf('environment')}: beside ${nameOf('preview.baseUrl')} it is the environment that is copied; rungate env list shows the keys`,
     });
   }
   const variables = copyVariables ? await variablesOf(idOf(model), tools) : [];
@@ -50,8 +51,7 @@ async function modelOf({ model: key, copyVariables }: Preview, tools: PrepareToo
   throw new ConfigError(
     `the service does not show the values of these variables of ${key}, so they cannot be copied: ${hidden.join(', ')}`,
     {
-      hint: (nameOf) =>
-        `leave out ${nameOf('preview.copyVariables')}, or name another environment, whose variables it shows, as ${nameOf('environment')}`,
+      hint: `leave out ${nameOf('preview.copyVariables')}, or name another environment, whose variables it shows, as ${nameOf('environment')}`,
     },
   );
 }

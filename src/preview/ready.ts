@@ -1,7 +1,14 @@
 import type { ExchangeEvent } from '../client/options.ts';
 import type { Clock } from '../clock.ts';
 import { formatDuration } from '../duration.ts';
-import { HttpError, MismatchError, NetworkError, RungateError, UnexpectedResponseError } from '../errors.ts';
+import {
+  HttpError,
+  MismatchError,
+  type NameOf,
+  NetworkError,
+  RungateError,
+  UnexpectedResponseError,
+} from '../errors.ts';
 import { shownUrl } from '../transport/address.ts';
 import type { PreparedRequest, Transport } from '../transport/transport.ts';
 
@@ -14,6 +21,7 @@ const leastReadMs = 1_000;
 interface ReadyTools {
   transport: Transport;
   clock: Clock;
+  nameOf: NameOf;
   onExchange?: ((event: ExchangeEvent) => void) | undefined;
   signal: AbortSignal;
 }
@@ -58,7 +66,7 @@ async function readOnce(url: URL, timeoutMs: number, tools: ReadyTools): Promise
  * @throws MismatchError if it does not respond in time, or the signal's reason
  */
 export async function untilReady(url: URL, timeoutMs: number, tools: ReadyTools): Promise<string | null> {
-  const { clock, signal, onExchange } = tools;
+  const { clock, nameOf, signal, onExchange } = tools;
   const shown = shownUrl(url);
   const deadline = clock.monotonic() + timeoutMs;
   for (;;) {
@@ -85,12 +93,9 @@ export async function untilReady(url: URL, timeoutMs: number, tools: ReadyTools)
       throw new MismatchError(
         `the deployment did not respond within ${formatDuration(timeoutMs)}: ${shown}: ${problem}`,
         {
-          // Its wording names the options as well.
-          cause,
           hint:
             cause?.hint ??
-            ((nameOf) =>
-              `check that it is deployed and needs no login; ${nameOf('preview.readyUrl')} names another page to wait for, ${nameOf('preview.readyTimeout')} a longer time`),
+            `check that it is deployed and needs no login; ${nameOf('preview.readyUrl')} names another page to wait for, ${nameOf('preview.readyTimeout')} a longer time`,
         },
       );
     await clock.sleep(Math.min(everyMs, leftMs), signal);

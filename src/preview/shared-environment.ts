@@ -106,6 +106,7 @@ export class SharedEnvironment implements StartEnvironment {
       await prepareEnvironment(this.#key, this.#preview, {
         caller,
         clock,
+        nameOf,
         signal,
         async turn() {
           if (await turn()) return;
@@ -129,7 +130,7 @@ export class SharedEnvironment implements StartEnvironment {
         this.#step = undefined;
         error.hint ??= 'rungate env prune deletes environments that gates have left';
       }
-      throw error.word(nameOf);
+      throw error;
     }
   }
 
@@ -140,7 +141,7 @@ export class SharedEnvironment implements StartEnvironment {
       return await inDeletionTime((options) => this.#delete(hadRun, options), this.#tools);
     } catch (error) {
       if (!(error instanceof RungateError)) throw error;
-      return this.#step === undefined && !hadRun ? nothing : this.#keep(error.word(this.#tools.nameOf));
+      return this.#step === undefined && !hadRun ? nothing : this.#keep(error);
     }
   }
 

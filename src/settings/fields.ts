@@ -97,7 +97,6 @@ export function readFields(
       if (!(error instanceof InvalidValue)) throw error;
       throw new ConfigError(`${file.place([...where, ...error.within])}: ${name}: ${error.message}`, {
         hint: error.hint,
-        cause: error,
       });
     }
   };

@@ -90,9 +90,10 @@ async function deliver(url: string, body: string): Promise<number | undefined> {
 
 /** Watches runs as a gate does: it connects again whenever its stream ends. */
 function watch(url: string, runIds: readonly string[]) {
-  const transport = httpTransport({ caPem: ca, to: receiver('hub', nameInCommands) });
+  const to = receiver('hub', nameInCommands);
+  const transport = httpTransport({ caPem: ca, to });
   const stop = new AbortController();
-  const client = createHubClient({ url: new URL(url), token, transport, clock: systemClock });
+  const client = createHubClient({ url: new URL(url), token, transport, clock: systemClock, to });
   const woken = new Set<string>();
   let lastId: string | null = null;
   let ready = 0;

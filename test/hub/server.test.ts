@@ -58,13 +58,15 @@ async function startHub(limits = usualBudget, receiveMs?: number, clock: Clock =
 }
 
 function connect(url: string, token = 'new-token') {
-  const transport = httpTransport({ to: receiver('hub', nameInCommands) });
+  const to = receiver('hub', nameInCommands);
+  const transport = httpTransport({ to });
   cleanups.push(() => transport.close());
   const client = createHubClient({
     url: new URL(url),
     token,
     transport,
     clock: systemClock,
+    to,
   });
   return {
     client,

@@ -1,6 +1,6 @@
 import { lookup } from 'node:dns/promises';
 import type { Caller } from '../../client/caller.ts';
-import { type NameOf, NetworkError, RungateError } from '../../errors.ts';
+import { NetworkError, RungateError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
 import { openPage } from '../../gate/deployed/open.ts';
 import { openHubOf } from '../../library/open-gate.ts';
@@ -12,7 +12,6 @@ import { ciContext, gitRefusal } from '../ci-context.ts';
 import type { Context } from '../context.ts';
 import { pageOptions } from '../run/deployed.ts';
 import { openOptions } from '../run/run-gates.ts';
-import { namesFrom } from '../source-names.ts';
 import { command } from '../spec.ts';
 import { unreadVariables } from '../unread-variables.ts';
 import {
@@ -61,7 +60,6 @@ async function checkHub(context: Context): Promise<DoctorCheck | null> {
 async function* runChecks(context: Context): AsyncGenerator<DoctorCheck> {
   const { io, settings, sources } = context;
   const { motion } = context.output;
-  const nameOf = namesFrom(settings);
   yield check('version', 'ok', `rungate ${io.version}`);
   yield checkSettings(settings, sources);
   yield* checkFileGates(sources);
@@ -74,8 +72,8 @@ async function* runChecks(context: Context): AsyncGenerator<DoctorCheck> {
   if (refusal !== null) yield check('git', 'warn', refusal.problem, refusal.remedy);
   yield* checkWorkflows(io);
   yield checkProxy(io.env);
-  yield* await resultOf('deployed build', checkDeployed(context, ci.commitSha), nameOf);
-  yield* await resultOf('hub', motion.during('connecting with the hub', checkHub(context)), nameOf);
+  yield* await resultOf('deployed build', checkDeployed(context, ci.commitSha));
+  yield* await resultOf('hub', motion.during('connecting with the hub', checkHub(context)));
   let caller: Caller;
   try {
     caller = await context.connect();
@@ -174,17 +172,13 @@ async function checkDeployed(context: Context, commit: string | null): Promise<D
 }
 
 /** Returns the result of a check, or its error as a failure: an invalid URL stops every gate. */
-async function resultOf(
-  name: string,
-  work: Promise<DoctorCheck | null>,
-  nameOf: NameOf,
-): Promise<DoctorCheck[]> {
+async function resultOf(name: string, work: Promise<DoctorCheck | null>): Promise<DoctorCheck[]> {
   try {
     const result = await work;
     return result === null ? [] : [result];
   } catch (error) {
     if (!(error instanceof RungateError)) throw error;
-    return [failed(name, error.word(nameOf))];
+    return [failed(name, error)];
   }
 }
 

@@ -13,7 +13,6 @@ import { type Cell, columnsThatFit, type Table } from '../../output/table.ts';
 import type { Redact } from '../../redact.ts';
 import { echoed, isEchoed, nearest } from '../../suggest.ts';
 import type { Context } from '../context.ts';
-import { namesFrom } from '../source-names.ts';
 
 const mostColumns = 6;
 
@@ -131,13 +130,13 @@ function missingField(
 
 /** A success that is HTML is probably a login page, even if the API allows it. True if nothing else needs printing. */
 export async function warnOfHtml(
-  { output, settings }: Pick<Context, 'output' | 'settings'>,
+  { output, nameOf }: Pick<Context, 'output' | 'nameOf'>,
   response: Exchange,
 ): Promise<boolean> {
   const { value, status, request, isJson, redact } = response;
   if (isJson || typeof value !== 'string' || !isHtml(value)) return false;
   const page = output.excerpt(redact(gist(value)), 300);
-  const where = output.excerpt(namesFrom(settings)('apiUrl'), 300);
+  const where = output.excerpt(nameOf('apiUrl'), 300);
   const what = `the response to ${output.excerpt(request, 300)} is HTTP ${status} with ${page}`;
   const effect = request.startsWith('GET ') ? '' : '; then nothing was done';
   await output.warn(what, `check ${where}: it may not be the URL of the service${effect}`);

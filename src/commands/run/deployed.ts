@@ -9,7 +9,6 @@ import { guardHeaders } from '../config/credential-guard.ts';
 import type { Context } from '../context.ts';
 import { givenOptions } from '../options.ts';
 import { warnIfExposed } from '../secret-files.ts';
-import { namesFrom } from '../source-names.ts';
 
 const headerOption = '--deployed-header-file';
 
@@ -31,7 +30,7 @@ async function readHeaderFile(context: Context, path: string): Promise<Record<st
 
 /** Returns how to read the version page, whose URL is set. */
 export async function pageOptions(context: Context): Promise<Omit<PageOptions, 'expected'>> {
-  const { io, flags, settings, output } = context;
+  const { io, flags, settings, output, nameOf } = context;
   const { deployedHeaderFile: file } = flags;
   const { url, pointer } = groupOf(settings, 'deployed');
   if (file !== undefined) guardHeaders(io, settings);
@@ -42,7 +41,7 @@ export async function pageOptions(context: Context): Promise<Omit<PageOptions, '
     headers: file === undefined ? {} : await readHeaderFile(context, file),
     redact: output.redact,
     clock: io.clock,
-    nameOf: namesFrom(settings),
+    nameOf,
   };
 }
 

@@ -14,13 +14,17 @@ import type { Context } from '../context.ts';
 const timeoutMs = 30_000;
 
 /** Returns the id of a run. If the response with it was lost, the same key and bytes get it again. */
-async function idOf(run: JournalRun, service: RunService, context: Context): Promise<string | null> {
+async function idOf(
+  run: JournalRun,
+  service: RunService,
+  { settings, nameOf }: Context,
+): Promise<string | null> {
   if (run.runId !== null) return run.runId;
   if (run.body === null) return null;
-  const idPointer = context.settings['run.idPointer']?.value;
+  const idPointer = settings['run.idPointer']?.value;
   const body = run.body as TriggerBody;
   const response = await service.trigger(body, { idempotencyKey: run.key, timeoutMs });
-  return runIdOf(response, idPointer, { ...body, idempotencyKey: run.key });
+  return runIdOf(response, idPointer, { ...body, idempotencyKey: run.key }, nameOf);
 }
 
 /**

@@ -8,7 +8,6 @@ import { isLocal } from '../../transport/address.ts';
 import { gateStops } from '../ci-context.ts';
 import { guardHubToken, noHub } from '../config/credential-guard.ts';
 import type { Context } from '../context.ts';
-import { namesFrom } from '../source-names.ts';
 import { printClosing } from './closing.ts';
 import { deployedOptions } from './deployed.ts';
 import { printRequests } from './dry-run.ts';
@@ -101,7 +100,7 @@ export function openOptions(context: Context): OpenOptions {
     random: io.random,
     onStop: gateStops(io),
     redact: output.redact,
-    nameOf: namesFrom(settings),
+    nameOf: context.nameOf,
     connect: () => context.connect(),
     async hub() {
       const url = settings['hub.url']?.value;

@@ -100,11 +100,11 @@ export const runTrigger = command({
     checkReportFlags(flags);
   },
   async run(context, _args, flags) {
-    const { settings } = context;
+    const { settings, nameOf } = context;
     if (flags.wait !== true) refuseWaitFlags(flags);
     if (settings['preview.baseUrl'] !== undefined)
       throw new ConfigError('run trigger creates no environment for a preview deployment', {
-        hint: (nameOf) => `use rungate gate, or remove ${nameOf('preview.baseUrl')}`,
+        hint: `use rungate gate, or remove ${nameOf('preview.baseUrl')}`,
       });
     if (flags.wait === true) return runGates(context, [onlyGate(settings)]);
     const { retries: _, ...others } = settings;

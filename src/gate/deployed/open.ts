@@ -1,5 +1,5 @@
 import type { ExchangeEvent } from '../../client/options.ts';
-import { redactError } from '../../errors.ts';
+import { type NameOf, redactError } from '../../errors.ts';
 import { headerSecrets, type Redact, redactor } from '../../redact.ts';
 import { parseApiUrl, receiver, shownUrl } from '../../transport/address.ts';
 import { proxyFor } from '../../transport/proxy.ts';
@@ -15,6 +15,7 @@ export interface PageOptions extends Omit<VersionPage, 'url'>, ReadTrace {
   caPem?: string | undefined;
   proxyEnv?: Readonly<Record<string, string | undefined>> | undefined;
   redact: Redact;
+  nameOf: NameOf;
 }
 
 export interface OpenPage {

@@ -1,6 +1,6 @@
 import type { ExchangeEvent } from '../../client/options.ts';
 import type { Clock } from '../../clock.ts';
-import { HttpError, type NameOf, NetworkError, RungateError, UnexpectedResponseError } from '../../errors.ts';
+import { HttpError, NetworkError, RungateError, UnexpectedResponseError } from '../../errors.ts';
 import { type JsonNode, parseJson } from '../../json/parse.ts';
 import { excerpt } from '../../sanitize.ts';
 import { isExpected } from '../../subject.ts';
@@ -23,7 +23,6 @@ export interface VersionPage {
 export interface ReadTrace {
   onExchange?: ((event: ExchangeEvent) => void) | undefined;
   clock: Pick<Clock, 'monotonic'>;
-  nameOf: NameOf;
 }
 
 /** A version page is short; a longer response is not read to its end. */
@@ -34,7 +33,7 @@ const maxText = 200;
 export function versionReader(
   { url, pointer, expected, headers }: VersionPage,
   transport: Transport,
-  { onExchange, clock, nameOf }: ReadTrace,
+  { onExchange, clock }: ReadTrace,
 ): (options: { signal: AbortSignal; timeoutMs: number }) => Promise<PageReading> {
   const page = shownUrl(url);
   const request: PreparedRequest = {
@@ -83,7 +82,7 @@ export function versionReader(
       return { text: excerpt(text, maxText), matches: match !== undefined, version: match };
     } catch (error) {
       if (signal.aborted) throw error;
-      if (error instanceof RungateError) report(began, { code: error.word(nameOf).code });
+      if (error instanceof RungateError) report(began, { code: error.code });
       if (error instanceof NetworkError) {
         const message = `the deployed build could not be read: ${page}: ${error.message}`;
         return { error: new NetworkError(error.fault, message, { hint: error.hint }) };

@@ -1,4 +1,4 @@
-import { MismatchError, NetworkError, type RungateError } from '../../errors.ts';
+import { MismatchError, type NameOf, NetworkError, type RungateError } from '../../errors.ts';
 import type { VersionRead } from '../result-types.ts';
 import { agreeing } from '../steps.ts';
 
@@ -103,24 +103,23 @@ export function neverDeployed(
   { changes, error }: SeenBuild,
   { page, versions }: ExpectedBuild,
   waited: string,
+  nameOf: NameOf,
 ): MismatchError {
   const texts = [...new Set(changes.flatMap(({ text }) => text ?? []))];
   if (texts.length === 0 && error !== null)
     return new MismatchError(`rungate waited ${waited}, but ${error.message}`, {
       hint:
         error.hint ??
-        ((nameOf) =>
-          `check ${nameOf('deployed.url')} and ${nameOf('deployed.pointer')}, and that the roll-out has finished`),
+        `check ${nameOf('deployed.url')} and ${nameOf('deployed.pointer')}, and that the roll-out has finished`,
     });
   const shown = texts.slice(-3).map(inQuotes).join(', ');
   const isJson = texts.at(-1)?.startsWith('{') === true;
   return new MismatchError(
     `${page} did not show ${anyOf(versions)} in ${agreeing} reads in a row within ${waited}: it showed ${shown}`,
     {
-      hint: (nameOf) =>
-        isJson
-          ? `the page is JSON: set ${nameOf('deployed.pointer')} to the field with the version, such as /version`
-          : `check that the roll-out has finished, or increase ${nameOf('deployed.timeout')}`,
+      hint: isJson
+        ? `the page is JSON: set ${nameOf('deployed.pointer')} to the field with the version, such as /version`
+        : `check that the roll-out has finished, or increase ${nameOf('deployed.timeout')}`,
     },
   );
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock.ts';
 import { formatDuration } from '../../duration.ts';
-import type { RungateError } from '../../errors.ts';
+import type { NameOf, RungateError } from '../../errors.ts';
 import type { PageShown } from '../effect-tools.ts';
 import type { Emit } from '../events.ts';
 import type { DeployedReport } from '../result-types.ts';
@@ -30,6 +30,7 @@ export interface DeployedCheckOptions {
   /** Reads the page once. Rejects only if it is aborted, or for an error that no later read can fix. */
   read(options: { signal: AbortSignal; timeoutMs: number }): Promise<PageReading>;
   clock: Clock;
+  nameOf: NameOf;
   emit?: Emit | undefined;
 }
 
@@ -40,7 +41,7 @@ const leastReadMs = 1000;
 
 /** Reads the version page, and keeps what it has shown, for messages and the report. */
 export function watchPage(options: DeployedCheckOptions) {
-  const { expected, pointer, timeoutMs, requestTimeoutMs, read, clock, emit } = options;
+  const { expected, pointer, timeoutMs, requestTimeoutMs, read, clock, nameOf, emit } = options;
   /** Those of the runs before a retry. */
   const all: SeenBuild[] = [];
   let seen = options.seen ?? nothingSeen;
@@ -73,7 +74,8 @@ export function watchPage(options: DeployedCheckOptions) {
     seen: () => seen,
 
     /** Returns the error of a gate that created no run, because the build did not appear in time. */
-    never: (waitedMs: number): RungateError => neverDeployed(seen, expected, formatDuration(waitedMs)),
+    never: (waitedMs: number): RungateError =>
+      neverDeployed(seen, expected, formatDuration(waitedMs), nameOf),
 
     /** Returns why another build, or an unknown one, was tested. */
     problem: (): RungateError => buildProblem(seen, expected),

@@ -1,6 +1,7 @@
 import { createParser } from 'eventsource-parser';
 import type { Clock } from '../../clock.ts';
-import { CredentialError, HttpError, UnexpectedResponseError, type Wording } from '../../errors.ts';
+import { CredentialError, HttpError, UnexpectedResponseError } from '../../errors.ts';
+import type { Receiver } from '../../transport/address.ts';
 import type { PreparedRequest, RawReply, SendOptions, Transport } from '../../transport/transport.ts';
 import { type HubClient, type HubEvent, hubVersion } from './protocol.ts';
 
@@ -10,6 +11,7 @@ export interface HubClientOptions {
   token: string;
   transport: Transport;
   clock: Clock;
+  to: Receiver;
 }
 
 const requestTimeoutMs = 10_000;
@@ -39,39 +41,37 @@ function eventOf(name: string | undefined, id: string | undefined, text: string)
   return { type: 'heartbeat' };
 }
 
-export const giveToken: Wording = (nameOf) => `set ${nameOf('hubTokens')} to one of the hub's tokens`;
+export const giveToken = ({ credential }: Receiver) => `set ${credential} to one of the hub's tokens`;
 
-function unknownEvent(): UnexpectedResponseError {
+function unknownEvent({ address }: Receiver): UnexpectedResponseError {
   return new UnexpectedResponseError('the hub sent an event that rungate does not know', {
     field: '',
     expected: `events of version ${hubVersion}`,
     received: 'another one',
-    hint: (nameOf) => `check ${nameOf('hub.url')}, and run the same version of rungate as hub and as gate`,
+    hint: `check ${address}, and run the same version of rungate as hub and as gate`,
   });
 }
 
-const hintOf =
-  (status: number): Wording =>
-  (nameOf) => {
-    if (status === 400) return 'run the same version of rungate as hub and as gate';
-    if (status === 404) return `set ${nameOf('hub.url')} to the base URL of the hub, without /deliveries`;
-    return `check ${nameOf('hub.url')}`;
-  };
+function hintOf(status: number, { address }: Receiver): string {
+  if (status === 400) return 'run the same version of rungate as hub and as gate';
+  if (status === 404) return `set ${address} to the base URL of the hub, without /deliveries`;
+  return `check ${address}`;
+}
 
 /** Refuses a response that is not the hub's. */
-function check(response: RawReply, { method, path }: PreparedRequest): RawReply {
+function check(response: RawReply, { method, path }: PreparedRequest, to: Receiver): RawReply {
   const { status } = response;
   if ([200, 202, 204].includes(status)) return response;
   if (status === 401 || status === 403)
-    throw new CredentialError(`the hub rejected the token (${status})`, { hint: giveToken });
+    throw new CredentialError(`the hub rejected the token (${status})`, { hint: giveToken(to) });
   throw new HttpError(`the hub responded with status code ${status} to ${method} ${path}`, {
     status,
-    hint: hintOf(status),
+    hint: hintOf(status, to),
   });
 }
 
 /** Returns a function that reads the parts of a stream. It throws if they are not a hub's. */
-function streamReader(onEvent: (event: HubEvent) => void): (part: Uint8Array) => void {
+function streamReader(onEvent: (event: HubEvent) => void, to: Receiver): (part: Uint8Array) => void {
   /** The first event shows that it is a hub, which may send events of a later version. */
   let isReady = false;
   const parser = createParser({
@@ -79,12 +79,12 @@ function streamReader(onEvent: (event: HubEvent) => void): (part: Uint8Array) =>
     onEvent({ event: name, id, data }) {
       const event = eventOf(name, id, data);
       isReady ||= event.type === 'ready';
-      if (!isReady) throw unknownEvent();
+      if (!isReady) throw unknownEvent(to);
       onEvent(event);
     },
     onComment: () => onEvent({ type: 'heartbeat' }),
     onError() {
-      throw unknownEvent();
+      throw unknownEvent(to);
     },
   });
   const decoder = new TextDecoder();
@@ -95,7 +95,7 @@ export type HubStatus = 'ok' | 'degraded' | 'not ready';
 
 /** Returns the client of a hub. `status` is what the hub says about itself, without a token; `ok` if it says nothing. */
 export function createHubClient(options: HubClientOptions): HubClient & { status(): Promise<HubStatus> } {
-  const { token, transport, clock } = options;
+  const { token, transport, clock, to } = options;
   const requestTo = (method: 'GET' | 'POST', path: string): PreparedRequest => {
     const url = new URL(`${options.url.href.replace(/\/$/, '')}${path}`);
     return { endpoint: 'hub', method, url, path: url.pathname, headers: {}, repeatable: true };
@@ -103,7 +103,7 @@ export function createHubClient(options: HubClientOptions): HubClient & { status
   const post = async (path: string, body: unknown, sendOptions: SendOptions, more = {}) => {
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...more };
     const request = { ...requestTo('POST', path), headers, body: JSON.stringify(body) };
-    return check(await transport.send(request, sendOptions), request);
+    return check(await transport.send(request, sendOptions), request, to);
   };
 
   return {
@@ -113,7 +113,7 @@ export function createHubClient(options: HubClientOptions): HubClient & { status
         ...(lastId !== null && { 'last-event-id': lastId }),
       };
       const timeoutMs = Number.POSITIVE_INFINITY;
-      const onData = streamReader(onEvent);
+      const onData = streamReader(onEvent, to);
       const body = { version: hubVersion, runs };
       await post('/v1/wakes', body, { signal, timeoutMs, fresh: true, onData }, headers);
     },

@@ -1,7 +1,7 @@
 import { unsendable } from '../../client/credential-problems.ts';
 import type { Clock } from '../../clock.ts';
 import { ConfigError, CredentialError, type NameOf, RungateError } from '../../errors.ts';
-import { parseApiUrl, receiver } from '../../transport/address.ts';
+import { parseApiUrl, type Receiver, receiver } from '../../transport/address.ts';
 import { proxyFor } from '../../transport/proxy.ts';
 import { httpTransport } from '../../transport/send.ts';
 import { createHubClient, giveToken, type HubStatus } from './hub-client.ts';
@@ -21,7 +21,7 @@ export interface HubOptions {
 }
 
 /** Returns why the token cannot be sent to the hub, or null. */
-function tokenProblem({ token, nameOf, guard }: HubOptions): RungateError | null {
+function tokenProblem({ token, nameOf, guard }: HubOptions, to: Receiver): RungateError | null {
   try {
     guard?.();
   } catch (error) {
@@ -29,16 +29,13 @@ function tokenProblem({ token, nameOf, guard }: HubOptions): RungateError | null
     throw error;
   }
   if (token === undefined || token === '')
-    return new CredentialError('the token of the hub is not set', { hint: giveToken });
+    return new CredentialError('the token of the hub is not set', { hint: giveToken(to) });
   const mistake = unsendable('bearer token', token, nameOf);
   if (mistake === null) return null;
   const { problem, hint } = mistake;
-  return new ConfigError(
-    (nameOf) => `${nameOf('hubTokens')} has ${problem}, which cannot be sent in a header`,
-    {
-      hint,
-    },
-  );
+  return new ConfigError(`${to.credential} has ${problem}, which cannot be sent in a header`, {
+    hint,
+  });
 }
 
 /** The links of the gates of one process with the hub. */
@@ -58,25 +55,24 @@ export function openHub(options: HubOptions): OpenHub {
   const { caPem, proxyEnv, clock, nameOf } = options;
   const to = receiver('hub', nameOf);
   const url = parseApiUrl(options.url, to, options.insecureHttp);
-  const problem = tokenProblem(options);
+  const problem = tokenProblem(options, to);
   if (problem !== null) {
     return {
-      link: ({ onChange }) => void onChange(problem.word(nameOf)),
+      link: ({ onChange }) => void onChange(problem),
       status: async () => 'ok',
       async close() {},
     };
   }
   const proxy = proxyEnv && ((target: URL) => proxyFor(target, proxyEnv));
   const transport = httpTransport({ caPem, proxy, to });
-  const client = createHubClient({ url, token: String(options.token), transport, clock });
+  const client = createHubClient({ url, token: String(options.token), transport, clock, to });
   const links = new HubLinks(client, { clock });
   return {
     link: ({ name, onChange }) =>
       links.open({
         name,
         onChange(error) {
-          if (error !== null)
-            error.word(nameOf).hint ??= `check ${nameOf('hub.url')}, and that the hub is running`;
+          if (error !== null) error.hint ??= `check ${to.address}, and that the hub is running`;
           onChange(error);
         },
       }),

@@ -222,34 +222,31 @@ function uncreated(name: string, state: Ended, subject: RunSubject, tools: Outco
 function errorOf(name: string, state: GateState, reason: Reason, tools: OutcomeTools): RungateError {
   const { rules, past, key, run } = state;
   const { timeoutMs } = rules;
-  const { nameOf, page, hub } = tools;
+  const { page, hub } = tools;
   const discarded = discardedIn(past, tools);
-  const worded = (): RungateError => {
-    switch (reason) {
-      case 'late':
-        return lateError(timeoutMs, hub, discarded);
-      case 'lost':
-        return lostError(timeoutMs, key?.key ?? '');
-      case 'no-environment':
-        return new TimeoutError(
-          `no run was created: preparing its environment took longer than the timeout of ${formatDuration(timeoutMs)}`,
-          { hint: 'set a longer timeout' },
-        );
-      case 'not-deployed':
-        return page?.never(page.timeoutMs) ?? new MismatchError('the expected build is not deployed');
-      case 'other-build':
-      case 'build-unread':
-        return page?.problem() ?? new MismatchError('another build was tested');
-      case 'unread':
-        if (!rules.waits) return unclear(run?.id);
-        return new NetworkError('deadline', 'the timeout was reached before the state of the run was read', {
-          hint: 'set a longer timeout',
-        });
-      case 'same-run':
-        return sameRun(name, tools);
-    }
-  };
-  return worded().word(nameOf);
+  switch (reason) {
+    case 'late':
+      return lateError(timeoutMs, hub, discarded);
+    case 'lost':
+      return lostError(timeoutMs, key?.key ?? '');
+    case 'no-environment':
+      return new TimeoutError(
+        `no run was created: preparing its environment took longer than the timeout of ${formatDuration(timeoutMs)}`,
+        { hint: 'set a longer timeout' },
+      );
+    case 'not-deployed':
+      return page?.never(page.timeoutMs) ?? new MismatchError('the expected build is not deployed');
+    case 'other-build':
+    case 'build-unread':
+      return page?.problem() ?? new MismatchError('another build was tested');
+    case 'unread':
+      if (!rules.waits) return unclear(run?.id);
+      return new NetworkError('deadline', 'the timeout was reached before the state of the run was read', {
+        hint: 'set a longer timeout',
+      });
+    case 'same-run':
+      return sameRun(name, tools);
+  }
 }
 
 /** A run that had ended may be that of another job, so it is not named as the one that was started. */
@@ -261,7 +258,7 @@ const unclear = (runId = '') =>
   );
 
 /** One run cannot be the result of two gates: the service, or the pointer to the id, is wrong. */
-function sameRun(gate: string, { ownerOf }: OutcomeTools): RungateError {
+function sameRun(gate: string, { ownerOf, nameOf }: OutcomeTools): RungateError {
   const other = ownerOf(gate);
   if (other === null)
     return new UnexpectedResponseError(
@@ -275,7 +272,7 @@ function sameRun(gate: string, { ownerOf }: OutcomeTools): RungateError {
       field: 'runId',
       expected: 'a new run',
       received: `the run of gate ${owner}`,
-      hint: (nameOf) => `if the id is elsewhere in the response, set ${nameOf('run.idPointer')}`,
+      hint: `if the id is elsewhere in the response, set ${nameOf('run.idPointer')}`,
     },
   );
 }

@@ -1,5 +1,5 @@
 import type { Clock } from '../../clock.ts';
-import { type NameOf, RungateError, type StopListener, sayId } from '../../errors.ts';
+import { type NameOf, RungateError, type StopListener } from '../../errors.ts';
 import type { Event } from '../decide.ts';
 import { type DeployedCheckOptions, type WatchedPage, watchPage } from '../deployed/watch-page.ts';
 import type { EffectTools, LiveGate } from '../effect-tools.ts';
@@ -32,8 +32,8 @@ export interface PlanTools {
   clock: Clock;
   /** A number from 0 up to 1. */
   random(): number;
-  /** Names options in errors; default: by their ids. */
-  nameOf?: NameOf | undefined;
+  /** Names options in errors. */
+  nameOf: NameOf;
   /** Calls the listener when a person or the CI stops the gates. Returns a function that removes the listener. */
   onStop(listener: StopListener): () => void;
   emit?: ((event: PlanEvent) => void) | undefined;
@@ -173,31 +173,29 @@ class RunningPlan {
       },
       keep: (gate, error) => {
         if (!(error instanceof RungateError)) throw error;
-        gate.error = error.word(this.#tools.nameOf);
+        gate.error = error;
         return error;
       },
     };
   }
 
   #sayTools(): SayTools {
-    const { nameOf = sayId } = this.#tools;
     return {
       gateOf: this.#gateOf,
       monotonic: this.#monotonic,
       now: this.#now,
       watched: this.#watched,
-      nameOf,
+      nameOf: this.#tools.nameOf,
     };
   }
 
   #outcomeTools(): OutcomeTools {
-    const { nameOf = sayId } = this.#tools;
     return {
       live: this.#gateOf,
       page: this.#page,
       parts: () => partsOf(this.#state, this.#page),
       hub: [...this.#lives.values()].some(({ hub }) => hub !== undefined),
-      nameOf,
+      nameOf: this.#tools.nameOf,
       now: this.#now,
       ownerOf: (name) => ownerOf(this.#state, name, this.#gateOf(name).lastRun),
     };

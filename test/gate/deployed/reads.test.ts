@@ -95,7 +95,7 @@ it.each([
   ['NONON', /it showed "new", "old"/, '--deployed-timeout'],
   ['xxx', /^rungate waited 5 min, but the deployed build could not be read$/, '--deployed-url'],
 ])('a gate that waited in vain after the reads %s says what it saw', (reads, message, hint) => {
-  const error = neverDeployed(seenIn(reads), expected, '5 min').word(nameInCommands);
+  const error = neverDeployed(seenIn(reads), expected, '5 min', nameInCommands);
   expect(error).toBeInstanceOf(MismatchError);
   expect(error.message).toMatch(message);
   expect(error.hint).toContain(hint);
@@ -103,5 +103,5 @@ it.each([
 
 it('suggests a pointer for a page in JSON', () => {
   const seen = withReading(nothingSeen, 'before', { text: '{"version":"new"}', matches: false }, 0);
-  expect(neverDeployed(seen, expected, '5 min').word(nameInCommands).hint).toContain('--deployed-pointer');
+  expect(neverDeployed(seen, expected, '5 min', nameInCommands).hint).toContain('--deployed-pointer');
 });

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Phase } from '../../../src/gate/deployed/reads.ts';
 import { watchPage } from '../../../src/gate/deployed/watch-page.ts';
+import { nameInCommands } from '../../../src/options/spelling.ts';
 import { virtualTime } from '../../virtual-time.ts';
 
 /** Reads pages that show these versions in these phases. */
@@ -10,6 +11,7 @@ async function readAll(reads: readonly (readonly [Phase, string])[]) {
     expected: { page: 'https://shop.test/version', versions: ['v1', 'v2'] },
     timeoutMs: 10_000,
     clock: virtualTime().clock,
+    nameOf: nameInCommands,
     read: async () => {
       const text = shown.shift() ?? '';
       return { text, matches: true, version: text };

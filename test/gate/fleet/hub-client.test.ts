@@ -28,10 +28,11 @@ async function connect(handle: (response: ServerResponse, path: string) => void)
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
-  const transport = httpTransport({ to: receiver('hub', nameInCommands) });
+  const to = receiver('hub', nameInCommands);
+  const transport = httpTransport({ to });
   const client = createHubClient({
     url: new URL(`http://127.0.0.1:${port}/prefix/`),
-    ...{ token: 'hub-token', transport, clock: systemClock },
+    ...{ token: 'hub-token', transport, clock: systemClock, to },
   });
   const changes: (RungateError | null)[] = [];
   const link = createHubLink(client, {
@@ -93,7 +94,7 @@ describe('a hub on the network', () => {
   it('that has another path is reported with the URL to set', async () => {
     const { link, changes } = await connect((response) => response.writeHead(404).end());
     await link.watch(['run_1']);
-    expect(changes[0]?.hint).toBe('set hub.url to the base URL of the hub, without /deliveries');
+    expect(changes[0]?.hint).toBe('set RUNGATE_HUB_URL to the base URL of the hub, without /deliveries');
   });
 
   it('gets the token, below the path of its URL', async () => {
