@@ -22,16 +22,10 @@ export interface ExchangeFacts {
 /** Returns how an option, or a phrase about options, is written where an error is shown; with `value` in it, if it has a place for one. */
 export type NameOf = (id: string, value?: string) => string;
 
-/** A text that may name options, by the ids of their rows. */
-export type Wording = string | ((nameOf: NameOf) => string);
-
-/** Names options by their ids, as in files, and no calls. */
-export const sayId: NameOf = (id) => (id === 'call' ? '' : id);
-
 /** The optional parts of every error. */
 export interface ErrorParts {
   /** The suggested remedy, as a sentence to a person. */
-  hint?: Wording | undefined;
+  hint?: string | undefined;
   /** A longer remedy in sanitized lines, which are shown to people instead of the hint. */
   lines?: readonly string[] | undefined;
   cause?: unknown;
@@ -45,43 +39,21 @@ export abstract class RungateError extends Error {
   /** Shown to people instead of the hint. */
   readonly lines: readonly string[] | undefined;
   facts: ExchangeFacts = {};
-  /** The texts that name options, until `word` is called. */
-  #wordings: readonly ((nameOf: NameOf) => string)[];
 
-  constructor(code: string, message: Wording, parts: ErrorParts = {}) {
-    const { cause, hint, lines } = parts;
-    const worded = (text: Wording) => (typeof text === 'string' ? text : text(sayId));
-    super(worded(message), cause === undefined ? undefined : { cause });
+  constructor(code: string, message: string, { cause, hint, lines }: ErrorParts = {}) {
+    super(message, cause === undefined ? undefined : { cause });
     // Each class sets its name explicitly: the minifier shortens class names to a letter or two.
     this.name = new.target.name;
     this.code = code;
-    this.hint = hint === undefined ? undefined : worded(hint);
+    this.hint = hint;
     this.lines = lines;
-    let from = cause;
-    // A transport of the caller may throw an error that is its own cause.
-    for (let depth = 0; depth < 8 && from instanceof Error && !(from instanceof RungateError); depth += 1)
-      from = from.cause;
-    const inherited = from instanceof RungateError ? from.#wordings : [];
-    this.#wordings = [...inherited, ...[message, hint].filter((text) => typeof text === 'function')];
-  }
-
-  /** Names the options as they are written where the error is shown. Only the first call, which is the nearest, has an effect. */
-  word(nameOf: NameOf = sayId): this {
-    for (const text of this.#wordings) {
-      // Callers may have put other text around it.
-      const [before, after] = [text(sayId), () => text(nameOf)];
-      this.message = this.message.replace(before, after);
-      this.hint = this.hint?.replace(before, after);
-    }
-    this.#wordings = [];
-    return this;
   }
 }
 
 /** The call itself is wrong; nothing was sent. */
 export class UsageError extends RungateError {
   static override readonly name = 'UsageError';
-  constructor(message: Wording, parts: ErrorParts = {}) {
+  constructor(message: string, parts: ErrorParts = {}) {
     super('usage', message, parts);
   }
 }
@@ -89,7 +61,7 @@ export class UsageError extends RungateError {
 /** A setting from the environment or a file is missing or invalid; nothing was sent. */
 export class ConfigError extends RungateError {
   static override readonly name = 'ConfigError';
-  constructor(message: Wording, parts: ErrorParts = {}) {
+  constructor(message: string, parts: ErrorParts = {}) {
     super('config', message, parts);
   }
 }
@@ -97,7 +69,7 @@ export class ConfigError extends RungateError {
 /** The credential that an endpoint requires is missing or of the wrong kind; nothing was sent. */
 export class CredentialError extends RungateError {
   static override readonly name = 'CredentialError';
-  constructor(message: Wording, parts: ErrorParts = {}) {
+  constructor(message: string, parts: ErrorParts = {}) {
     super('credentials', message, parts);
   }
 }
@@ -132,7 +104,7 @@ export class HttpError extends RungateError {
   /** The redacted body of the response, at most 64 KiB; untrusted. */
   declare body: string | undefined;
 
-  constructor(message: Wording, parts: HttpErrorParts) {
+  constructor(message: string, parts: HttpErrorParts) {
     super(httpCode(parts.status), message, parts);
     this.status = parts.status;
     this.error = parts.error;
@@ -174,7 +146,7 @@ export class UnexpectedResponseError extends RungateError {
   /** The redacted body of the response, at most 64 KiB; untrusted. */
   declare body: string | undefined;
 
-  constructor(message: Wording, parts: UnexpectedResponseErrorParts) {
+  constructor(message: string, parts: UnexpectedResponseErrorParts) {
     super('unexpected_response', message, parts);
     this.field = parts.field;
     this.expected = parts.expected;
@@ -188,7 +160,7 @@ export class UnexpectedResponseError extends RungateError {
 /** The deployed build is not the expected one, or was not at some time during a run. */
 export class MismatchError extends RungateError {
   static override readonly name = 'MismatchError';
-  constructor(message: Wording, parts: ErrorParts = {}) {
+  constructor(message: string, parts: ErrorParts = {}) {
     super('mismatch', message, parts);
   }
 }
@@ -196,7 +168,7 @@ export class MismatchError extends RungateError {
 /** No run was created, because the turn of the request did not come within the timeout. */
 export class TimeoutError extends RungateError {
   static override readonly name = 'TimeoutError';
-  constructor(message: Wording, parts: ErrorParts = {}) {
+  constructor(message: string, parts: ErrorParts = {}) {
     super('timeout', message, parts);
   }
 }
@@ -213,7 +185,7 @@ export class NetworkError extends RungateError {
   static override readonly name = 'NetworkError';
   readonly fault: NetworkFault;
 
-  constructor(fault: NetworkFault, message: Wording, parts: ErrorParts = {}) {
+  constructor(fault: NetworkFault, message: string, parts: ErrorParts = {}) {
     super(`network_${fault}`, message, parts);
     this.fault = fault;
   }

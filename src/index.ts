@@ -25,7 +25,6 @@ export {
   type ExchangeFacts,
   HttpError,
   type HttpErrorParts,
-  type NameOf,
   NetworkError,
   type NetworkFault,
   RungateError,
@@ -35,7 +34,6 @@ export {
   UnexpectedResponseError,
   type UnexpectedResponseErrorParts,
   UsageError,
-  type Wording,
 } from './errors.ts';
 export { exitCodeOf, exitCodes } from './exit.ts';
 export type { EnvironmentStep, GateEvent } from './gate/events.ts';

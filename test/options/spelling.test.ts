@@ -1,6 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { ConfigError, NetworkError, UsageError } from '../../src/errors.ts';
 import { nameInCommands, nameInLibrary } from '../../src/options/spelling.ts';
 import { rows } from '../../src/options/table.ts';
 
@@ -32,32 +31,4 @@ test('options have the names of the place where the error is shown', () => {
     'idPointer',
     'hub.token',
   ]);
-});
-
-test('an error is worded once, with the text that was put around it', () => {
-  const error = new ConfigError('the URL is not set', { hint: (nameOf) => `set ${nameOf('apiUrl')}` });
-  error.hint = `try again, or ${error.hint}`;
-  error.message = `gate web: ${error.message}`;
-  error.word(nameInCommands).word(nameInLibrary);
-  expect(error).toMatchObject({
-    message: 'gate web: the URL is not set',
-    hint: 'try again, or set RUNGATE_API_URL',
-  });
-});
-
-test('an error words the texts of its cause, which it repeats', () => {
-  const cause = new NetworkError('connect', 'no connection', {
-    hint: (nameOf) => `check ${nameOf('apiUrl')}`,
-  });
-  const error = new UsageError(cause.message, {
-    hint: `${cause.hint}!`,
-    cause: new Error('between', { cause }),
-  });
-  expect(error.word(nameInCommands).hint).toBe('check RUNGATE_API_URL!');
-});
-
-test('a cause that is its own cause is the cause of an error', () => {
-  const cause: Error = new Error('socket');
-  cause.cause = cause;
-  expect(new ConfigError('no connection', { cause }).cause).toBe(cause);
 });
