@@ -7,7 +7,7 @@ import { renderJson } from '../output/json.ts';
 import { version } from '../version.ts';
 import { formatAtFirstSight, ownArguments } from './argv.ts';
 import { setHelp } from './help.ts';
-import { explain } from './spelling.ts';
+import { explain } from './likely-mistakes.ts';
 
 /** Loads the groups that a gate does not need. Each additional `import()` here splits the built code into more files. */
 const otherGroups = () => import('../commands/other-groups.ts');

@@ -7,7 +7,7 @@ import type { Settings, SomeSettings } from '../settings/names.ts';
 import { querySecrets } from '../transport/address.ts';
 import { proxySecrets } from '../transport/proxy.ts';
 import { loadSettings, type SettingSources, type SourceOptions } from './config/sources.ts';
-import { createService, type Service } from './service.ts';
+import { createService, type Service } from './connect.ts';
 import { unreadVariables } from './unread-variables.ts';
 
 /** Everything a command uses: it reaches its surroundings only through this. */

@@ -11,8 +11,8 @@ import { chosenFormat } from '../options.ts';
 import type { Bare, BareSpec } from '../spec.ts';
 import { type CompletionLine, type Shell, type Suggestion, shells } from './completes.ts';
 import { argumentAt, type Cursor, cursorOf } from './line.ts';
+import { candidatesOf } from './lists.ts';
 import { type Answer, readLine, responseTo, scripts } from './shells.ts';
-import { candidatesOf } from './sources.ts';
 
 const install = `To enable it in every new shell, add the line to the file:
   bash  ~/.bashrc  eval "$(rungate completion bash)"

@@ -20,7 +20,7 @@ export interface CompletionLine {
 export type Suggestions = readonly (string | Suggestion)[];
 
 /**
- * A fixed list, one that depends on the line, or the name of one that depends on the settings (in `sources.ts`). Not commander's
+ * A fixed list, one that depends on the line, or the name of one that depends on the settings (in `lists.ts`). Not commander's
  * `choices`, which would also validate the values, with its own messages.
  */
 export type SuggestionSource =

@@ -5,7 +5,7 @@ import type { Flags } from '../../options/table.ts';
 import type { Settings } from '../../settings/names.ts';
 import { checkPem, trustAlso } from '../../transport/trust.ts';
 import { sourceName } from '../source-names.ts';
-import { readRegularFile } from './project-file.ts';
+import { readRegularFile } from './choose-file.ts';
 
 function readPem(what: string, path: string, source: string, read: () => Uint8Array): string {
   try {

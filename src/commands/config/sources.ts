@@ -17,7 +17,7 @@ import {
   readProfiles,
 } from '../../settings/profiles.ts';
 import { chosenFormat } from '../options.ts';
-import { chooseProjectFile, readForRef } from './project-file.ts';
+import { chooseProjectFile, readForRef } from './choose-file.ts';
 
 /** A credential of the profile that is not used because it was saved for another service. */
 interface Withheld {

@@ -5,7 +5,7 @@ import { findRoot } from '../../settings/locate.ts';
 import type { Settings } from '../../settings/names.ts';
 import { loadSettings, type SettingSources } from '../config/sources.ts';
 import { readGlobals } from '../options.ts';
-import { displayPath } from './files.ts';
+import { displayPath } from './planned-files.ts';
 
 /** Returns the command that starts rungate: `npx rungate` for a package outside the PATH, or else `rungate`. */
 export function selfName({ program: [, script], env }: Io): string {

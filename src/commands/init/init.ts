@@ -9,7 +9,7 @@ import { exitCodes } from '../../exit.ts';
 import { image } from '../../repository.ts';
 import { findRoot } from '../../settings/locate.ts';
 import { version } from '../../version.ts';
-import { namedProjectFile } from '../config/project-file.ts';
+import { namedProjectFile } from '../config/choose-file.ts';
 import type { Context } from '../context.ts';
 import { findSkippedGates, skippedRemedy, skippedText } from '../doctor/checks.ts';
 import { namesIn, oneOf } from '../options.ts';
@@ -27,14 +27,6 @@ import {
   runsGates,
   selectorBeside,
 } from './answers.ts';
-import {
-  differsError,
-  displayPath,
-  type PlannedFile,
-  reportFiles,
-  stepsAfterInit,
-  writePlannedFiles,
-} from './files.ts';
 import { selfName } from './first-steps.ts';
 import {
   answerFlags,
@@ -44,6 +36,14 @@ import {
   packageOf,
   plannedPipeline,
 } from './pipeline.ts';
+import {
+  differsError,
+  displayPath,
+  type PlannedFile,
+  reportFiles,
+  stepsAfterInit,
+  writePlannedFiles,
+} from './planned-files.ts';
 import { changedFields, chooseTarget, differing, projectFileText, type Target } from './project.ts';
 import { skillFolders, writeSkill } from './skill.ts';
 

@@ -13,7 +13,7 @@ import { mergeSettings } from '../../settings/merge.ts';
 import { readProjectFile } from '../../settings/project-file.ts';
 import { echoed } from '../../suggest.ts';
 import type { Answers } from './answers.ts';
-import type { PlannedFile } from './files.ts';
+import type { PlannedFile } from './planned-files.ts';
 
 /**
  * Each CI has other special characters; slugs, keys, URLs and paths rarely contain any. YAML reads a colon before a space as the end of

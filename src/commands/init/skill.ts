@@ -3,7 +3,7 @@ import text from '../../../SKILL.md?raw';
 import { exitCodes } from '../../exit.ts';
 import { findRoot } from '../../settings/locate.ts';
 import type { Context } from '../context.ts';
-import { differsError, reportFiles, writePlannedFiles } from './files.ts';
+import { differsError, reportFiles, writePlannedFiles } from './planned-files.ts';
 
 /** The folders of a repository's skills. The first one that exists gets the skill; if there is none, the first. */
 export const skillFolders = ['.agents/skills', '.claude/skills', '.github/skills', '.cursor/skills'] as const;

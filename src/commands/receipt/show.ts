@@ -7,7 +7,7 @@ import { environmentFact, factsOf, type Statement } from '../../receipt/statemen
 import { readStatement } from '../../receipt/statement-schema.ts';
 import { artifactText } from '../../subject.ts';
 import { command } from '../spec.ts';
-import { readReceipt } from './files.ts';
+import { readReceipt } from './named-receipts.ts';
 
 /** The content of a file that nothing vouches for. */
 interface Content {

@@ -13,7 +13,7 @@ import type { Context } from '../context.ts';
 import { filled, namesIn } from '../options.ts';
 import { digestOf } from '../run/subjects.ts';
 import { command, type FlagsOf } from '../spec.ts';
-import { namedReceipts, readReceipt } from './files.ts';
+import { namedReceipts, readReceipt } from './named-receipts.ts';
 import { printVerification, type Verification } from './verification.ts';
 
 /** Of two values, the earlier one may be a check that must not be lost. */
