@@ -34,7 +34,7 @@ it('every example is run except these, for the reason that the page gives', () =
     'docs/how-to/github.md: needs a repository on GitHub',
     'docs/how-to/gitlab.md: needs a project on GitLab',
     'docs/how-to/gitlab.md: needs the package in node_modules',
-    'docs/how-to/hub-operations.md: needs root and systemd',
+    'docs/how-to/hub.md: needs root and systemd',
     'docs/how-to/migrate-from-a-loop.md: needs gh and a repository',
     'docs/how-to/migrate-from-a-loop.md: needs a Datadog account',
     'docs/how-to/other-ci.md: needs an organization on CircleCI',
