@@ -9,11 +9,13 @@ export const kindOf = (path) => /^docs\/([a-z-]+)\//.exec(path)?.[1] ?? 'root';
 
 /** Returns the paths of all pages, in this working tree or another. */
 export function pagePaths(tree = root) {
-  const inDocs = readdirSync(`${tree}/docs`, { recursive: true, encoding: 'utf8' });
-  return [
-    ...readdirSync(tree).filter((name) => name.endsWith('.md')),
-    ...inDocs.filter((name) => name.endsWith('.md')).map((name) => `docs/${name.replaceAll('\\', '/')}`),
-  ].toSorted();
+  const inFolder = (folder) =>
+    readdirSync(`${tree}/${folder}`, { recursive: true, encoding: 'utf8' }).map(
+      (name) => `${folder}/${name.replaceAll('\\', '/')}`,
+    );
+  return [...readdirSync(tree), ...inFolder('docs'), ...inFolder('skills')]
+    .filter((name) => name.endsWith('.md'))
+    .toSorted();
 }
 
 /** @param {string} text */

@@ -68,7 +68,9 @@ function consoleCommands(content: string, first: number): ShellCommand[] {
 }
 
 /** The skill is copied into other repositories, so it has no comments. It expects a project file. */
-const commentsOf: Readonly<Record<string, string>> = { 'SKILL.md': '<!-- with: .rungate.json -->' };
+const commentsOf: Readonly<Record<string, string>> = {
+  'skills/rungate/SKILL.md': '<!-- with: .rungate.json -->',
+};
 
 /** Returns every shell block of a page. @throws for a block without a language, which might be one. */
 export function shellExamples(page: string, text: string): ShellExample[] {

@@ -5,7 +5,7 @@ import { everyCommand } from '../../src/cli/program.ts';
 import { exitCodes } from '../../src/exit.ts';
 import { textOf } from './pages.ts';
 
-const text = textOf('SKILL.md');
+const text = textOf('skills/rungate/SKILL.md');
 const [, frontMatter = '', body = ''] = /^---\n([\s\S]*?)\n---\n([\s\S]*)$/.exec(text) ?? [];
 const program = await everyCommand();
 

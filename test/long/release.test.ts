@@ -309,7 +309,9 @@ describe('release.yml', () => {
         /\b(npm|npx|node|bash|sh|make|corepack|yarn|pnpm|rungate (?!\$\{)|docker run)\b[^\n]*/g;
       const ran = [...shellOf(job).matchAll(commands)].map(([command]) => command);
       expect(
-        ran.filter((command) => !/^npm publish "\$tarball" --provenance .*--ignore-scripts/.test(command)),
+        ran.filter(
+          (command) => !/^npm stage publish "\$tarball" --provenance .*--ignore-scripts/.test(command),
+        ),
       ).toEqual([]);
       expect(ran).toHaveLength(id === 'publish' ? 2 : 0);
     },
@@ -418,9 +420,9 @@ describe('release.yml', () => {
   it.each([
     ['1.2.3', ''],
     ['1.2.3-rc.1', ' --tag next'],
-  ])('publishes the tarball of %s from the build without running its scripts', async (version, more) =>
+  ])('stages the tarball of %s from the build without running its scripts', async (version, more) =>
     expect(await publish(version, `v${version}`)).toBe(
-      `publish ./package/rungate-${version}.tgz --provenance --access public --ignore-scripts${more}`,
+      `stage publish ./package/rungate-${version}.tgz --provenance --access public --ignore-scripts${more}`,
     ),
   );
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import text from '../../../SKILL.md?raw';
+import text from '../../../skills/rungate/SKILL.md?raw';
 import { exitCodes } from '../../exit.ts';
 import { findRoot } from '../../settings/locate.ts';
 import type { Context } from '../context.ts';

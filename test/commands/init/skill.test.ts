@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { cli } from '../../cli/harness.ts';
 import { textOf } from '../../docs/pages.ts';
 
-const text = textOf('SKILL.md');
+const text = textOf('skills/rungate/SKILL.md');
 const path = '/repo/.agents/skills/rungate/SKILL.md';
 const init = (files: Record<string, string>, ...options: string[]) =>
   cli(['init', '--skill', ...options], {
