@@ -10,26 +10,11 @@ export interface Readiness {
   reasons?: readonly string[];
 }
 
-/**
- * Says whether this hub should get requests.
- * @param redis null without Redis
- * @param openFolder opens a folder and closes it; throws `EMFILE` or `ENFILE` if no file descriptor is left
- */
-export function readinessOf(
-  isLeaving: boolean,
-  redis: RedisState | null,
-  openFolder: () => unknown,
-): Readiness {
+/** Says whether this hub should get requests. @param redis null without Redis */
+export function readinessOf(isLeaving: boolean, redis: RedisState | null): Readiness {
   const reasons: string[] = [];
   if (isLeaving) reasons.push('the hub is stopping');
   if (redis?.wasReached === false) reasons.push('Redis was not reached since the start');
-  try {
-    // Node closes a connection for which it has no descriptor, and says nothing.
-    openFolder();
-  } catch (error) {
-    const { code = '' } = error as NodeJS.ErrnoException;
-    if (['EMFILE', 'ENFILE'].includes(code)) reasons.push('no file descriptor is left');
-  }
   const isDegraded = redis?.wasReached === true && !redis.works;
   const doubts = isDegraded ? ['Redis does not work'] : [];
   if (reasons.length > 0) return { status: 'not ready', reasons: [...reasons, ...doubts] };

@@ -32,8 +32,6 @@ export interface HubServerOptions {
   receive(request: IncomingMessage): Promise<ReceivedDelivery>;
   /** Null without Redis. */
   redis(): RedisState | null;
-  /** See `readinessOf`. */
-  openFolder(): unknown;
   metrics(state: HubState): Promise<{ type: string; text: string }>;
   log(event: HubLogEvent): void;
   /** A request that takes longer to arrive is refused; default 30 s. */
@@ -71,7 +69,7 @@ function createRoutes(
   isLeaving: () => boolean,
 ): Readonly<Record<string, Route>> {
   const { hub, log, tokens } = options;
-  const readiness = () => readinessOf(isLeaving(), options.redis(), options.openFolder);
+  const readiness = () => readinessOf(isLeaving(), options.redis());
   const state = ({ status }: Readiness): HubState => ({
     redis: options.redis()?.works ?? null,
     waiting: hub.scheduler.waiting(),

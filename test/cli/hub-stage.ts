@@ -21,8 +21,6 @@ export interface TestHub {
   readonly log: readonly HubLogEvent[];
   /** Sends a signed delivery, and returns the status code of the response. */
   deliver(json: unknown): Promise<number>;
-  /** Makes the hub say that it is not ready. */
-  leave(): void;
   close(): Promise<void>;
 }
 
@@ -102,7 +100,6 @@ export async function hubStage(options: MockOptions = {}): Promise<HubStage> {
     async hub(port = 0, redis = null) {
       const log: HubLogEvent[] = [];
       const limits = { reads: 48, creates: 16, requests: 80 };
-      let isFull = false;
       const server: HubServer = await serveHub('127.0.0.1', port, {
         hub: memoryHub(limits, clock, true),
         clock,
@@ -113,9 +110,6 @@ export async function hubStage(options: MockOptions = {}): Promise<HubStage> {
           Date.now,
         ),
         redis: () => (redis === null ? null : { works: redis, wasReached: true }),
-        openFolder() {
-          if (isFull) throw Object.assign(new Error('full'), { code: 'EMFILE' });
-        },
         metrics: async () => ({ type: 'text/plain', text: '' }),
         log: (event) => log.push(event),
       });
@@ -136,9 +130,6 @@ export async function hubStage(options: MockOptions = {}): Promise<HubStage> {
             [defaultHeaderNames.signature]: signature,
           };
           return (await fetch(`${server.url}/deliveries`, { method: 'POST', body, headers })).status;
-        },
-        leave() {
-          isFull = true;
         },
         close,
       };

@@ -41,7 +41,6 @@ async function startHub(limits = usualBudget, receiveMs?: number, clock: Clock =
       systemClock.now,
     ),
     redis: () => null,
-    openFolder() {},
     metrics: async () => ({ type: 'text/plain', text: 'up 1\n' }),
     log: (event) => log.push(event),
     receiveMs,

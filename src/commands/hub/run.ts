@@ -126,7 +126,6 @@ export const hub = command({
         tokens,
         receive: deliveryReceiver({ secrets, tenantSecret, headerNames }, clock.now),
         redis: () => (redisUrl === null ? null : watch.state()),
-        openFolder: () => io.namesInFolder('/'),
         metrics: metrics.text,
         log(event) {
           metrics.count(event);
