@@ -1,5 +1,5 @@
 import { ceilings, nextReadAt } from '../../client/rate-limit.ts';
-import type { Clock } from '../../clock.ts';
+import { type Clock, inTime } from '../../clock.ts';
 import { formatDuration } from '../../duration.ts';
 import { eitherSignal } from '../../transport/stop.ts';
 import type { Emit } from '../events.ts';
@@ -23,23 +23,17 @@ export async function doneBefore(
   work: (signal: AbortSignal) => Promise<void> | undefined,
   { clock, signal }: TurnTools,
 ): Promise<boolean> {
-  const done = new AbortController();
-  const timeUp = new AbortController();
-  const either = eitherSignal(timeUp.signal, signal);
-  clock.sleep(Math.max(0, deadline - clock.monotonic()), done.signal).then(
-    () => timeUp.abort(),
-    () => {},
+  const leftMs = Math.max(0, deadline - clock.monotonic());
+  const isDone = await inTime(
+    leftMs,
+    async (timeUp) => {
+      const either = eitherSignal(timeUp, signal);
+      await Promise.resolve(work(either.signal)).finally(either.release);
+      return !either.signal.aborted;
+    },
+    clock,
   );
-  try {
-    await work(either.signal);
-    return !either.signal.aborted;
-  } catch (error) {
-    if (timeUp.signal.aborted && !signal.aborted) return false;
-    throw error;
-  } finally {
-    done.abort();
-    either.release();
-  }
+  return isDone ?? false;
 }
 
 /**
