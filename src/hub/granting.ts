@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../clock.ts';
-import { requestClasses, windowMs } from '../gate/fleet/protocol.ts';
+import { requestClasses } from '../gate/fleet/protocol.ts';
 import { BadRequest, type HubLogEvent, milliseconds, readJsonBody, sendJson } from './http.ts';
 import type { Hub } from './hub.ts';
 import type { RequestLine } from './ledger.ts';
@@ -11,17 +11,10 @@ import { lineOf } from './scheduler.ts';
 const holdMs = 20_000;
 /** A longer wait of a gate does not make its request more urgent. */
 const longestWaitMs = 60 * 60_000;
-/** Longer names are cut. */
-const longestName = 200;
-/** Older requests no longer count, and no more than this would. */
-const mostReported = 1_000;
+/** The budget counts only those of the last minute. */
 const agesOf = (value: unknown) =>
-  Array.isArray(value)
-    ? value
-        .filter((age): age is number => typeof age === 'number' && age >= 0 && age < windowMs)
-        .slice(0, mostReported)
-    : [];
-const textOf = (value: unknown) => (typeof value === 'string' ? value.slice(0, longestName) : null);
+  Array.isArray(value) ? value.filter((age) => typeof age === 'number' && age >= 0) : [];
+const textOf = (value: unknown) => (typeof value === 'string' ? value : null);
 
 interface GrantTools {
   hub: Hub;
