@@ -43,9 +43,9 @@ class SpecOption extends Option {
 class SpecArgument extends Argument {
   readonly spec: OptionSpec;
 
-  constructor(place: string, told: string | OptionSpec) {
+  constructor(placeholder: string, told: string | OptionSpec) {
     const spec = detailed(told);
-    super(place, spec.help);
+    super(placeholder, spec.help);
     this.spec = spec;
   }
 }
@@ -150,7 +150,8 @@ export class OwnCommand extends Command {
 
   #fill(spec: CommandSpec | BareSpec, act: Act): void {
     const { args = {}, options = {}, wraps = false } = spec;
-    for (const [place, told] of Object.entries(args)) this.addArgument(new SpecArgument(place, told));
+    for (const [placeholder, told] of Object.entries(args))
+      this.addArgument(new SpecArgument(placeholder, told));
     this.addOptions(options).passThroughOptions(wraps);
     this.#isWrapper = wraps;
     const { usage = wraps ? '[options] -- <command...>' : undefined } = spec;

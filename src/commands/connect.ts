@@ -126,19 +126,19 @@ export function createService(
       : undefined,
   });
 
-  async function open(own: Settings, names: NameOf, redact = output.redact): Promise<Caller> {
-    guardCredentials(io, own);
-    const { apiUrl } = own;
+  async function open(used: Settings, names: NameOf, redact = output.redact): Promise<Caller> {
+    guardCredentials(io, used);
+    const { apiUrl } = used;
     if (apiUrl === undefined) throw missingApiUrl(io);
     const options = {
       ...(await connection()),
       ...(await readIdentity(io, flags)),
-      headers: headersOf(own),
+      headers: headersOf(used),
       apiUrl: apiUrl.value,
-      apiKey: own.apiKey?.value,
-      token: own.token?.value,
-      auth: own.auth?.value,
-      providerModelField: own['env.providerModelField']?.value,
+      apiKey: used.apiKey?.value,
+      token: used.token?.value,
+      auth: used.auth?.value,
+      providerModelField: used['env.providerModelField']?.value,
       clock: io.clock,
       random: io.random,
     };
@@ -161,9 +161,9 @@ export function createService(
     async connectAs(kind, secret) {
       const { apiKey: _apiKey, token: _token, auth: _auth, ...others } = settings;
       // As strict as for a stored credential: a project file does not choose its destination.
-      const own = { ...others, [kind]: { value: secret, origin: 'profile', detail: undefined } };
-      const redactOwn = redactor([secret]);
-      return open(own, namesFrom(own, typedNames[kind]), (text) => output.redact(redactOwn(text)));
+      const used = { ...others, [kind]: { value: secret, origin: 'profile', detail: undefined } };
+      const redactSecret = redactor([secret]);
+      return open(used, namesFrom(used, typedNames[kind]), (text) => output.redact(redactSecret(text)));
     },
     async disconnect() {
       for (const one of callers) await one.close();

@@ -26,14 +26,14 @@ export interface Context extends Omit<Service, 'disconnect'> {
 
 /** Returns every secret in the settings, so that no output shows one. */
 function secretsOf(settings: Settings, { gates, withheld }: SettingSources): string[] {
-  const own = secretIds.flatMap((id) =>
+  const secrets = secretIds.flatMap((id) =>
     [settings[id]?.value ?? []].flat().flatMap((secret) => secretParts(id, secret)),
   );
   const addresses = [settings, ...gates.map((gate) => gate.settings)].flatMap((one) => [
     one['preview.baseUrl']?.value,
     one['preview.readyUrl']?.value,
   ]);
-  return [...own, ...withheld.map(({ secret }) => secret), ...addresses.flatMap(querySecrets)];
+  return [...secrets, ...withheld.map(({ secret }) => secret), ...addresses.flatMap(querySecrets)];
 }
 
 /** Returns the format of the result. A script reads tab-separated values; people read the log of the action. */

@@ -34,7 +34,7 @@ export interface OptionSpec {
   readonly row?: OptionRow & { readonly id: OptionId };
 }
 
-/** Options by their flags (`-y, --yes`), or arguments by their places (`<file...>`): their help alone, or more. */
+/** Options by their flags (`-y, --yes`), or arguments by their placeholders (`<file...>`): their help alone, or more. */
 export type Named = Readonly<Record<string, string | OptionSpec>>;
 
 type OwnFlags<Options> = {
@@ -48,17 +48,17 @@ type OwnFlags<Options> = {
 /** The values of a command's options, by the names that commander gives them. */
 export type FlagsOf<Options> = Omit<RowFlags, keyof OwnFlags<Options>> & OwnFlags<Options>;
 
-type NameOf<Place> = Place extends `${'<' | '['}${infer Name}...${'>' | ']'}`
+type ArgumentName<Placeholder> = Placeholder extends `${'<' | '['}${infer Name}...${'>' | ']'}`
   ? Name
-  : Place extends `${'<' | '['}${infer Name}${'>' | ']'}`
+  : Placeholder extends `${'<' | '['}${infer Name}${'>' | ']'}`
     ? Name
     : never;
 
 /** The values of arguments, by their names. */
 type ArgsOf<Args> = {
-  [Place in keyof Args as NameOf<Place>]: Place extends `${string}...${string}`
+  [Placeholder in keyof Args as ArgumentName<Placeholder>]: Placeholder extends `${string}...${string}`
     ? string[]
-    : Place extends `[${string}`
+    : Placeholder extends `[${string}`
       ? string | undefined
       : string;
 };

@@ -54,8 +54,8 @@ export function groupOf<Values extends object, Name extends string>(
   values: Values,
   name: Name,
 ): Group<Values, Name> {
-  const own = Object.entries(values).filter(([id]) => id.startsWith(`${name}.`));
-  return Object.fromEntries(own.map(([id, value]) => [id.slice(name.length + 1), value])) as Group<
+  const members = Object.entries(values).filter(([id]) => id.startsWith(`${name}.`));
+  return Object.fromEntries(members.map(([id, value]) => [id.slice(name.length + 1), value])) as Group<
     Values,
     Name
   >;

@@ -50,10 +50,10 @@ export function readGates(file: JsonFile, json: unknown, at: JsonPath, where: st
 /** Returns the gates of a file with those of a branch over them, field by field. */
 export function mergeGates(
   all: ReadonlyMap<string, FileGate>,
-  own: ReadonlyMap<string, FileGate>,
+  overrides: ReadonlyMap<string, FileGate>,
 ): Map<string, FileGate> {
   const merged = new Map(all);
-  for (const [name, over] of own) {
+  for (const [name, over] of overrides) {
     const gate = all.get(name) ?? over;
     const hasNeeds = over.sources.some(({ values }) => values.needs !== undefined);
     const sources = gate === over ? over.sources : [...over.sources, ...gate.sources];

@@ -26,7 +26,7 @@ export function findRoot(cwd: string, exists: (path: string) => boolean): string
   }
 }
 
-interface Place {
+interface Surroundings {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   readonly platform: string;
@@ -49,7 +49,11 @@ const folders = {
 } as const satisfies Record<string, Record<string, UserFolder>>;
 
 /** Returns a file of the user: in RUNGATE_CONFIG_DIR, or else in the system's folder; null if neither is known. */
-function userFile(kind: keyof typeof folders, name: string, { env, cwd, platform }: Place): string | null {
+function userFile(
+  kind: keyof typeof folders,
+  name: string,
+  { env, cwd, platform }: Surroundings,
+): string | null {
   const filled = (variable: string | null) =>
     variable !== null && env[variable]?.trim() ? env[variable] : '';
   const chosen = filled('RUNGATE_CONFIG_DIR');
@@ -64,15 +68,15 @@ function userFile(kind: keyof typeof folders, name: string, { env, cwd, platform
 }
 
 /** Returns the path of the profiles file, or null if there is no folder for it. */
-export const profilesPath = (place: Place) => userFile('config', 'profiles.json', place);
+export const profilesPath = (around: Surroundings) => userFile('config', 'profiles.json', around);
 
 /**
  * Returns the path of the file about gates that go on: of the user, or in the folder of the CI job; null if there is no folder for it.
  */
-export function slicesPath(place: Place, jobFolder: string | null): string | null {
-  if (jobFolder !== null && !place.env.RUNGATE_CONFIG_DIR?.trim())
+export function slicesPath(around: Surroundings, jobFolder: string | null): string | null {
+  if (jobFolder !== null && !around.env.RUNGATE_CONFIG_DIR?.trim())
     return join(jobFolder, 'rungate', 'slices.json');
-  return userFile('state', 'slices.json', place);
+  return userFile('state', 'slices.json', around);
 }
 
 const defaultProfile = 'default';

@@ -58,9 +58,9 @@ function readSection(file: JsonFile, json: unknown, at: JsonPath): Section {
 /** Returns the settings and gates for a ref: those of the one pattern that applies to it, over those for every ref. */
 export function sectionFor(file: ProjectFile, ref: string | null): Section {
   const pattern = matchBranch([...file.branches.keys()], ref);
-  const own = pattern === null ? undefined : file.branches.get(pattern);
-  if (own === undefined) return file;
-  return { sources: [...own.sources, ...file.sources], gates: mergeGates(file.gates, own.gates) };
+  const section = pattern === null ? undefined : file.branches.get(pattern);
+  if (section === undefined) return file;
+  return { sources: [...section.sources, ...file.sources], gates: mergeGates(file.gates, section.gates) };
 }
 
 /** Returns the short name of a branch or a tag: `main` for `refs/heads/main`. */

@@ -70,14 +70,14 @@ function safeSuggestions(candidates: readonly (string | Suggestion)[]): Suggesti
     .map(({ value, about = '' }) => ({ value, about: excerpt(about, 80) }));
 }
 
-async function suggestionsFor(place: Option | Argument, line: CompletionLine): Promise<Answer> {
-  const source = specOf(place)?.completes;
+async function suggestionsFor(part: Option | Argument, line: CompletionLine): Promise<Answer> {
+  const source = specOf(part)?.completes;
   if (source !== undefined) {
     // No message at the prompt: the command itself will report an error.
     return words(await candidatesOf(source, line).then(safeSuggestions, () => []));
   }
   // For `--junit <file>`, `file`.
-  const placeholder = 'flags' in place ? /[<[]([^<>[\]]+)[>\]]/.exec(place.flags)?.[1] : place.name();
+  const placeholder = 'flags' in part ? /[<[]([^<>[\]]+)[>\]]/.exec(part.flags)?.[1] : part.name();
   if (placeholder === 'file') return paths('files');
   return placeholder === 'folder' ? paths('folders') : words([]);
 }
@@ -103,16 +103,16 @@ function visibleOptions(command: Command, seen: ReadonlySet<Option>): Suggestion
     }));
 }
 
-async function answerTo(place: Cursor, io: Io): Promise<Answer> {
-  const { wanted, command, operands, seen } = place;
+async function answerTo(cursor: Cursor, io: Io): Promise<Answer> {
+  const { wanted, command, operands, seen } = cursor;
   if (wanted.kind === 'foreign') return paths('files');
-  if (wanted.kind === 'value') return suggestionsFor(wanted.option, { ...place, io });
+  if (wanted.kind === 'value') return suggestionsFor(wanted.option, { ...cursor, io });
   if (wanted.kind === 'nothing') return words([]);
   if (wanted.kind === 'operand' && command.commands.length > 0) {
     return words(safeSuggestions(visibleCommands(command)));
   }
   const argument = wanted.kind === 'operand' ? argumentAt(command, operands.length) : undefined;
-  if (argument !== undefined) return suggestionsFor(argument, { ...place, io });
+  if (argument !== undefined) return suggestionsFor(argument, { ...cursor, io });
   return words(safeSuggestions(visibleOptions(command, seen)));
 }
 
@@ -127,8 +127,8 @@ async function completeCommand(
   given: readonly string[],
 ): Promise<void> {
   const line = readLine(shell, given);
-  const place = cursorOf(await programFor(line.words), line.words);
-  const answer = await answerTo(place, io);
-  const typed = { word: line.words.at(-1) ?? '', attached: place.attached, kept: line.kept };
+  const cursor = cursorOf(await programFor(line.words), line.words);
+  const answer = await answerTo(cursor, io);
+  const typed = { word: line.words.at(-1) ?? '', attached: cursor.attached, kept: line.kept };
   await io.out.write(responseTo(shell, answer, typed));
 }

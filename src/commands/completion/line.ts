@@ -41,7 +41,7 @@ export function cursorOf(program: Command, words: readonly string[]): Cursor {
   const given: Record<string, string | true> = {};
   const seen = new Set<Option>();
   const typed = words.at(-1) ?? '';
-  const place = (wanted: Cursor['wanted'], attached = ''): Cursor => ({
+  const cursorAt = (wanted: Cursor['wanted'], attached = ''): Cursor => ({
     command,
     operands,
     given,
@@ -67,7 +67,7 @@ export function cursorOf(program: Command, words: readonly string[]): Cursor {
         given[option.attributeName()] = value ?? true;
       }
     } else if (startsForeignCommand(command, operands)) {
-      return place({ kind: 'foreign' });
+      return cursorAt({ kind: 'foreign' });
     } else if (command.commands.length > 0) {
       const next = command.commands.find((one) => one.name() === word || one.aliases().includes(word));
       // In `help run`, the words after help name a command.
@@ -81,13 +81,13 @@ export function cursorOf(program: Command, words: readonly string[]): Cursor {
     }
   }
 
-  if (pending !== undefined) return place({ kind: 'value', option: pending });
-  if (lost) return place({ kind: 'nothing' });
+  if (pending !== undefined) return cursorAt({ kind: 'value', option: pending });
+  if (lost) return cursorAt({ kind: 'nothing' });
   if (!literal && typed.startsWith('-')) {
     const option = /^--[^=]+=/.test(typed) ? optionOf(command, typed) : undefined;
-    if (option?.required) return place({ kind: 'value', option }, typed.slice(0, typed.indexOf('=') + 1));
-    return place({ kind: 'flag' });
+    if (option?.required) return cursorAt({ kind: 'value', option }, typed.slice(0, typed.indexOf('=') + 1));
+    return cursorAt({ kind: 'flag' });
   }
-  if (startsForeignCommand(command, operands)) return place({ kind: 'foreign' });
-  return place({ kind: 'operand' });
+  if (startsForeignCommand(command, operands)) return cursorAt({ kind: 'foreign' });
+  return cursorAt({ kind: 'operand' });
 }

@@ -51,9 +51,9 @@ async function logoutCommand(context: Context, _args: unknown, flags: KindFlags)
     gone.map((kind) => secretKinds[kind].name),
   );
   for (const kind of chosen) {
-    const left = settings[secretKinds[kind].name];
-    if (left?.origin === 'environment')
-      await output.note(`${left.detail} is still set, and rungate still uses it`);
+    const remaining = settings[secretKinds[kind].name];
+    if (remaining?.origin === 'environment')
+      await output.note(`${remaining.detail} is still set, and rungate still uses it`);
   }
   return exitCodes.ok;
 }

@@ -150,9 +150,9 @@ async function checkDeployed(context: Context, commit: string | null): Promise<D
     const path = url.replace(/\?.*/s, '');
     return check(name, 'skip', `not checked, since only a gate knows the deployment: ${path}`);
   }
-  const own = settings['deployed.is']?.value;
+  const stated = settings['deployed.is']?.value;
   const artifacts = artifactsOf(settings['receipt.subjects']?.value);
-  const expected = own === undefined ? versionsOf(commit, artifacts) : [own];
+  const expected = stated === undefined ? versionsOf(commit, artifacts) : [stated];
   const page = openPage({ ...(await pageOptions(context)), expected });
   try {
     const signal = new AbortController().signal;

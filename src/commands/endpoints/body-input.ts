@@ -82,14 +82,14 @@ async function readObject(io: Io, path: string): Promise<BodyFields> {
 }
 
 /** Sets the value at a path and creates the objects on the way. */
-function place(body: BodyFields, path: readonly string[], json: string): void {
+function setAt(body: BodyFields, path: readonly string[], json: string): void {
   const [name = '', ...rest] = path;
   if (rest.length === 0) {
     body.set(name, json);
     return;
   }
   const inner: BodyFields = new Map(membersOf(body.get(name) ?? ''));
-  place(inner, rest, json);
+  setAt(inner, rest, json);
   body.set(name, objectText(inner));
 }
 
@@ -174,7 +174,7 @@ export async function requestBody(
   }
   for (const { field, value, given: text } of given) {
     // JSON is sent as it was given, with every digit.
-    place(body, field.path, field.type === 'json' ? String(text) : JSON.stringify(value));
+    setAt(body, field.path, field.type === 'json' ? String(text) : JSON.stringify(value));
   }
   return objectText(body);
 }

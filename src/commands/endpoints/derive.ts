@@ -145,8 +145,8 @@ const inner: Readonly<Record<string, string>> = {
   deliveries: 'show and retry the deliveries of a webhook',
 };
 
-/** Returns the commands of endpoints: `env.vars.list` → `list` in the group `vars`. @param own those with their own options */
-export function derive(api: Api, own: Readonly<Record<string, CommandSpec>> = {}): Spec[] {
+/** Returns the commands of endpoints: `env.vars.list` → `list` in the group `vars`. @param byHand those with their own options */
+export function derive(api: Api, byHand: Readonly<Record<string, CommandSpec>> = {}): Spec[] {
   const groups = new Map<string, Spec[]>([['', []]]);
   for (const [id, endpoint] of Object.entries(api)) {
     const [, ...words] = id.split('.');
@@ -157,7 +157,7 @@ export function derive(api: Api, own: Readonly<Record<string, CommandSpec>> = {}
       groups.set(group, commands);
       groups.get('')?.push({ name: kebab(group), summary: inner[group] ?? '', commands });
     }
-    commands.push(own[id] ?? derived(id, endpoint));
+    commands.push(byHand[id] ?? derived(id, endpoint));
   }
   return groups.get('') ?? [];
 }

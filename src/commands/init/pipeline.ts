@@ -80,8 +80,8 @@ export function longestWaitOf(fields: object, one: boolean): number {
     const before = readyMs + (url === undefined ? 0 : (deployedTimeout?.value ?? usualDeployedMs));
     const gates = one ? [] : [...mergeGates(file.gates, section.gates).values()];
     const nodes = gates.map((gate) => {
-      const own = mergeSettings(gate.sources).timeout?.value ?? timeout;
-      return { ...planNode(gate), ownMs: before + own };
+      const waitMs = mergeSettings(gate.sources).timeout?.value ?? timeout;
+      return { ...planNode(gate), ownMs: before + waitMs };
     });
     return nodes.length === 0 ? before + timeout : longestPathMs(nodes);
   });

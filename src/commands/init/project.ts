@@ -56,17 +56,17 @@ export function chooseTarget(
   { named, given }: { named: boolean; given: boolean },
 ): Target {
   const folder = packageFolder(io.cwd, root, io.exists);
-  const own = join(folder, projectFileName);
+  const packageFile = join(folder, projectFileName);
   if (found === null || !io.exists(found))
-    return { path: found ?? own, exists: false, fields: {}, shadowed: null };
+    return { path: found ?? packageFile, exists: false, fields: {}, shadowed: null };
   if (named || !given || !relative(folder, found).startsWith('..')) {
     return { path: found, exists: true, fields: fileFields(io, found), shadowed: null };
   }
   const { $schema, branches, ...fields } = fileFields(io, found);
   if (typeof fields.caFile === 'string') {
-    fields.caFile = relative(dirname(own), resolve(dirname(found), fields.caFile));
+    fields.caFile = relative(dirname(packageFile), resolve(dirname(found), fields.caFile));
   }
-  return { path: own, exists: false, fields, shadowed: branches === undefined ? null : found };
+  return { path: packageFile, exists: false, fields, shadowed: branches === undefined ? null : found };
 }
 
 /** Returns the names of the fields that the changes would change. */

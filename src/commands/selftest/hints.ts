@@ -74,7 +74,7 @@ const hints = {
     "the step was still running at the limit: raise --time-limit above your step's own timeout, and give a loop without one a limit",
   noWait: 'the step does not wait for every run that it starts: use rungate gate, or run wait with every id',
   allowed: 'an --on option, a setting or an advisory gate lets this verdict pass: remove it',
-  again:
+  restarts:
     'the step starts another run after a failed one: run the gate once; --retries starts failed runs again',
   orElse: '"||" after the gate hides its exit code: remove it; to clean up afterwards, use trap … EXIT',
   pipe: 'the exit code of a pipe is that of its last command, not of the gate: use set -o pipefail (bash), or write to a file without a pipe',
@@ -95,7 +95,7 @@ function causeOfLoss(evidence: Evidence): string {
   const { text } = evidence;
   if (doesNotWait(evidence)) return hints.noWait;
   if (isAllowed(evidence)) return hints.allowed;
-  if (startsAgain(evidence)) return hints.again;
+  if (startsAgain(evidence)) return hints.restarts;
   if (orElse.test(text)) return hints.orElse;
   if (pipe.test(text) && !/-\w*o\s+pipefail\b|PIPESTATUS|pipestatus/.test(text)) return hints.pipe;
   if (isLeftBehind(evidence)) return hints.leftBehind;
@@ -110,7 +110,7 @@ const symptoms = {
   'no run': (evidence: Evidence) => (isLeftBehind(evidence) ? hints.leftBehind : hints.noRun),
   'several runs'(evidence: Evidence) {
     if (doesNotWait(evidence)) return hints.noWait;
-    return startsAgain(evidence) ? hints.again : hints.several;
+    return startsAgain(evidence) ? hints.restarts : hints.several;
   },
   /** It ends with the first slice. */
   'one slice': () => hints.oneSlice,

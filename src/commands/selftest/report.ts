@@ -39,9 +39,9 @@ function selftestReport(judgements: readonly StepJudgement[]) {
 
 function ending(text: string, lines: number): string[] {
   const printed = text.split(/\r\n|\n|\r/).filter((line) => line.trim() !== '');
-  const left = printed.length - lines;
+  const hidden = printed.length - lines;
   const shown = printed.slice(-lines).map((line) => `  | ${excerpt(line, 300)}`);
-  return left > 0 ? [`  … ${left} earlier lines`, ...shown] : shown;
+  return hidden > 0 ? [`  … ${hidden} earlier lines`, ...shown] : shown;
 }
 
 /** Reports the end of a scenario, and with --verbose the output of the step. */

@@ -60,13 +60,13 @@ export const selectorOf = (process?: string | null, tags?: readonly string[] | n
 /** Returns what decides the outcome of each run: those of the first gate that can fail do so, and all others pass. */
 export function outcomeOf({ outcome, fails = 1, passing }: Scenario): (run: TriggerBody) => Outcome {
   let first: string | undefined;
-  let left = fails;
+  let failures = fails;
   return ({ processSlug, tags }) => {
     const selector = selectorOf(processSlug, tags);
     if (passing?.has(selector)) return 'passed';
     first ??= selector;
-    if (selector !== first || left === 0) return 'passed';
-    left -= 1;
+    if (selector !== first || failures === 0) return 'passed';
+    failures -= 1;
     return outcome;
   };
 }
