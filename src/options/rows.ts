@@ -312,6 +312,7 @@ export const rows = {
   },
   interval: {
     ...wait,
+    common: true,
     type: duration,
     flag: '--interval <duration>',
     file: 'gate',
@@ -466,6 +467,7 @@ export const rows = {
   },
   'deployed.url': {
     ...deployed,
+    common: true,
     type: url('page', 'deployed.url', belowDeployment),
     flag: '--deployed-url <url>',
     file: 'top',
@@ -519,6 +521,7 @@ export const rows = {
   },
   report: {
     ...reports,
+    common: true,
     type: items,
     flag: '--report <file>',
     help: 'file for the result as JSON, or in the format of its extension .md or .env',

@@ -64,7 +64,7 @@ it('the help shows the common options of a command first, without their groups',
   const names = [...out.matchAll(/^ {2}(?:-\w, )?(--[a-z-]+)/gm)].map(([, name]) => name);
   expect(names.slice(0, 4)).toEqual(['--project', '--process', '--tag', '--environment']);
   expect(names).toEqual(expect.arrayContaining(['--wait', '--timeout', '--strict', '--json']));
-  for (const rare of ['--ref', '--no-strict', '--max-attempts', '--deployed-url', '--ca-file'])
+  for (const rare of ['--ref', '--no-strict', '--max-attempts', '--deployed-pointer', '--ca-file'])
     expect(names).not.toContain(rare);
   expect([...out.matchAll(/^\w.*:$/gm)].map(([heading]) => heading)).toEqual(['Options:', 'Examples:']);
 });
