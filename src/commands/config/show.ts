@@ -28,6 +28,7 @@ function describedSetting(settings: Settings, name: SettingName) {
 
 function commandLineText(value: unknown): string {
   if (value === null) return '';
+  if (value === Number.POSITIVE_INFINITY) return 'no limit';
   if (Array.isArray(value)) return value.join(',');
   if (typeof value !== 'object') return String(value);
   return Object.entries(value)
@@ -39,6 +40,36 @@ function settingCell(settings: Settings, name: SettingName): string {
   if (!isSecretId(name)) return excerpt(commandLineText(jsonValue(settings, name)));
   return settings[name] === undefined ? 'not set' : 'set';
 }
+
+/** Returns the settings as `rungate gate` has them, whose defaults are stricter than those of `run wait`. */
+async function settingsOfGate(settings: Settings): Promise<Settings> {
+  // Other commands do not need it.
+  const { gate } = await import('../gate/gate.ts');
+  const present: Readonly<Record<string, Provenance | undefined>> = settings;
+  const defaults = Object.entries(gate.defaults ?? {}).flatMap(([name, value]) =>
+    (present[name]?.origin ?? 'default') === 'default' ? [[name, { value, origin: 'default' }]] : [],
+  );
+  return { ...settings, ...Object.fromEntries(defaults) };
+}
+
+/** Returns the policy for `--json`. */
+const describedPolicy = (settings: Settings) =>
+  Object.fromEntries(
+    Object.entries(policySettings(settings)).map(([verdict, { value, origin, detail = null }]) => [
+      verdict,
+      { action: value, origin, detail },
+    ]),
+  );
+
+/** A row of the table, before its source is known to be of interest. */
+type Cells = readonly [name: string, value: string, from: Partial<Provenance>];
+
+const cellsOf = (settings: Settings): Cells[] => [
+  ...settingIds.map((name): Cells => [name, settingCell(settings, name), settings[name] ?? {}]),
+  ...Object.entries(policySettings(settings)).map(
+    ([verdict, setting]): Cells => [`on ${verdict}`, setting.value, setting],
+  ),
+];
 
 export const configList = command({
   name: 'list',
@@ -55,28 +86,29 @@ export const configList = command({
       await output.alert(`${name} in the profile is not used: it was saved for ${sanitize(origin)}`);
     }
     const { profile, projectFile } = sources;
-    const policy = Object.entries(policySettings(settings));
+    const ofGate = await settingsOfGate(settings);
     const report = {
       schemaVersion: 1,
       profile: profile.name,
       profilesFile: sources.profilesFile,
       projectFile,
       settings: Object.fromEntries(settingIds.map((name) => [name, describedSetting(settings, name)])),
-      policy: Object.fromEntries(
-        policy.map(([verdict, { value, origin, detail = null }]) => [
-          verdict,
-          { action: value, origin, detail },
-        ]),
-      ),
+      policy: describedPolicy(settings),
+      gatePolicy: describedPolicy(ofGate),
     };
-    const row = (name: string, value: string, { origin, detail }: Partial<Provenance> = {}) =>
-      all || (origin !== undefined && origin !== 'default')
-        ? [[name, value, origin ?? '', excerpt(detail ?? '', 500)]]
-        : [];
-    const rows = [
-      ...settingIds.flatMap((name) => row(name, settingCell(settings, name), settings[name])),
-      ...policy.flatMap(([verdict, setting]) => row(`gate on ${verdict}`, setting.value, setting)),
-    ];
+    const inGate = cellsOf(ofGate);
+    const cells = cellsOf(settings).flatMap((row, at): Cells[] => {
+      const [name, value, from] = row;
+      const [, gateValue, gateFrom] = inGate[at] ?? row;
+      if (value === gateValue) return [row];
+      return [
+        [`${name} (gate)`, gateValue, gateFrom],
+        [`${name} (run wait)`, value, from],
+      ];
+    });
+    const rows = cells
+      .filter(([, , { origin }]) => all || (origin !== undefined && origin !== 'default'))
+      .map(([name, value, { origin, detail }]) => [name, value, origin ?? '', excerpt(detail ?? '', 500)]);
     const isEmpty = rows.length === 0 && !wantsJson(output);
     if (!isEmpty) await output.data(report, { head: ['SETTING', 'VALUE', 'ORIGIN', 'WHERE'], rows });
     const others = isEmpty ? 'nothing is set, so the defaults apply' : 'the others have their defaults';

@@ -61,6 +61,20 @@ describe('config list', () => {
   });
 });
 
+it('config list --all shows the defaults of gate and of run wait where they differ, until something sets them', async () => {
+  const differing = (out: string) => out.match(/^.*\((?:gate|run wait)\).*$/gm);
+  expect(differing((await config('list', '--all')).out)).toEqual([
+    'maxAttempts (gate)\tno limit\tdefault\t',
+    'maxAttempts (run wait)\t60\tdefault\t',
+    'strict (gate)\ttrue\tdefault\t',
+    'strict (run wait)\t\t\t',
+    'on cancelled (gate)\tfail\tdefault\t',
+    'on cancelled (run wait)\twarn\tdefault\t',
+  ]);
+  write({ default: { settings: { strict: false, maxAttempts: 9 } } });
+  expect(differing((await config('list', '--all')).out)).toBeNull();
+});
+
 describe('config get', () => {
   it('prints only the value', async () => {
     write({ default: { settings: { tags: ['a', 'b'], interval: '5s', strict: false } } });
