@@ -111,7 +111,7 @@ export async function parseAndRun(
     if (!(error instanceof Misuse)) throw error;
     printed.text = '';
     if (error.command === program && error.code === 'missingCommand') {
-      throw await (await otherGroups()).noCommandError(io, program.opts());
+      throw (await otherGroups()).noCommandError(io);
     }
     throw await explain(error, argv, everyCommand);
   }

@@ -1,54 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { cli, type Settings, type Stage, stage } from './harness.ts';
-
-const service = { RUNGATE_API_URL: 'https://service.example.com' };
-const key = { RUNGATE_API_KEY: 'rg_1234567890abcdef' };
-const file = (settings: object) => ({
-  cwd: '/repo',
-  files: { '/repo/.git': '', '/repo/.rungate.json': JSON.stringify(settings) },
-});
+import { cli, type Stage, stage } from './harness.ts';
 
 describe('rungate without a command suggests', () => {
-  it.each<[string, Settings, readonly RegExp[], RegExp]>([
-    [
-      'the mock or a login if no service is set',
-      {},
-      [
-        /rungate mock exec -- rungate gate --project shop --process checkout/,
-        /rungate login --api-url/,
-        /RUNGATE_API_URL and RUNGATE_API_KEY/,
-      ],
-      /rungate init/,
-    ],
-    [
-      'a project file if a service is set in a repository',
-      { env: { ...service, ...key }, cwd: '/repo', files: { '/repo/.git': '' } },
-      [/The service is https:\/\/service\.example\.com/, /rungate init/],
-      /rungate login|mock/,
-    ],
-    [
-      'the gate if everything is set',
-      { ...file({ project: 'shop', process: 'checkout', apiUrl: 'https://service.example.com' }), env: key },
-      [/The service is https:\/\/service\.example\.com/, /\n {2}rungate gate {5}starts the configured runs/],
-      /rungate init|rungate login|mock/,
-    ],
-    [
-      'a fix for a broken project file',
-      { cwd: '/repo', files: { '/repo/.git': '', '/repo/.rungate.json': '{' } },
-      [/\/repo\/\.rungate\.json:1:2: not valid JSON/],
-      /mock/,
-    ],
-  ])('%s', async (_name, world, wanted, unwanted) => {
-    const { code, out, err } = await cli([], world);
+  it('the mock, a login, and the next commands', async () => {
+    const { code, out, err } = await cli([]);
     // An empty variable in a pipeline must not turn a gate green.
     expect({ code, out }).toEqual({ code: 64, out: '' });
     expect(err).toMatch(/^error: no command given\n/);
-    for (const pattern of wanted) expect(err).toMatch(pattern);
-    expect(err).not.toMatch(unwanted);
-    expect(err).not.toContain(key.RUNGATE_API_KEY);
-    const lines = err.trimEnd().split('\n');
-    expect(lines.length).toBeLessThanOrEqual(12);
-    expect(lines.filter((line) => line.length > 80)).toEqual([]);
+    for (const command of ['mock exec', 'login --api-url', 'init ', 'gate ', 'doctor ', '--help'])
+      expect(err).toContain(`\n  rungate ${command}`);
   });
 
   it.each([
