@@ -172,12 +172,6 @@ export async function chooseCi(
   return answer ?? guess;
 }
 
-/** Prompts for whether the repository has a merge queue; false if prompts are not possible. */
-export async function askMergeQueue(context: Context): Promise<boolean> {
-  const answer = await prompt(context, 'Does a merge queue merge your pull requests? [y/N] ');
-  return /^y(es)?$/i.test(answer?.trim() ?? '');
-}
-
 export async function confirmFiles(context: Context, paths: readonly string[]): Promise<void> {
   const question = `Write ${paths.map((path) => excerpt(path)).join(' and ')}? [Y/n] `;
   const answer = await prompt(context, question);

@@ -12,12 +12,12 @@ import { version } from '../../version.ts';
 import { namedProjectFile } from '../config/choose-file.ts';
 import type { Context } from '../context.ts';
 import { findSkippedGates, skippedRemedy, skippedText } from '../doctor/checks.ts';
+import { kebab } from '../endpoints/body-input.ts';
 import { namesIn, oneOf } from '../options.ts';
 import { shellQuoted } from '../shell-quoted.ts';
 import { command, type FlagsOf, rowOptions, under } from '../spec.ts';
 import {
   type Answers,
-  askMergeQueue,
   type CiChoice,
   chooseCi,
   confirmFiles,
@@ -69,6 +69,11 @@ const options = {
 };
 type InitFlags = FlagsOf<typeof options>;
 
+/** The options of the other files. */
+const besideSkill = 'project process tag environment gates ci mergeQueue pipelineOnly'.split(
+  ' ',
+) as (keyof InitFlags)[];
+
 /** The plan for the project file, and what follows from it for the pipeline. */
 interface Configuration {
   readonly target: Target;
@@ -85,37 +90,23 @@ interface Configuration {
 }
 
 /** @throws UsageError if one of the others is given too */
-function refuseBeside(option: string, others: Readonly<Record<string, unknown>>, reason: string): void {
-  const [other] = Object.entries(others).find(([, value]) => value !== undefined) ?? [];
-  if (other === undefined) return;
-  throw new UsageError(`${option} and ${other} cannot be combined`, {
-    hint: `leave out ${other}: ${reason}`,
-  });
+function refuseBeside(
+  option: string,
+  flags: InitFlags,
+  others: readonly (keyof InitFlags)[],
+  reason: string,
+): void {
+  const name = others.find((other) => flags[other] !== undefined);
+  if (name === undefined) return;
+  const hint = `leave out --${kebab(name)}: ${reason}`;
+  throw new UsageError(`${option} and --${kebab(name)} cannot be combined`, { hint });
 }
 
-function gatesIn({ gates, process, tag, pipelineOnly }: InitFlags): string[] {
-  if (gates === undefined) return [];
-  const others = { '--process': process, '--tag': tag, '--pipeline-only': pipelineOnly };
-  refuseBeside('--gates', others, 'init writes the gates into the project file');
-  return gates.flatMap((names) => namesIn('--gates', names));
-}
-
-function refuseBesideSkill(flags: InitFlags): void {
-  const others = {
-    '--project': flags.project,
-    '--process': flags.process,
-    '--tag': flags.tag,
-    '--environment': flags.environment,
-    '--gates': flags.gates,
-    '--ci': flags.ci,
-    '--merge-queue': flags.mergeQueue,
-    '--pipeline-only': flags.pipelineOnly,
-  };
-  refuseBeside(
-    '--skill',
-    others,
-    '--skill writes only the skill, and another rungate init writes the other files',
-  );
+function gatesIn(flags: InitFlags): string[] {
+  if (flags.gates === undefined) return [];
+  const reason = 'init writes the gates into the project file';
+  refuseBeside('--gates', flags, ['process', 'tag', 'pipelineOnly'], reason);
+  return flags.gates.flatMap((names) => namesIn('--gates', names));
 }
 
 /** Repeats the user's `--config` in a command. */
@@ -183,14 +174,13 @@ async function plannedCi(context: Context, root: string, asked: boolean): Promis
   return 'none';
 }
 
-async function planFor(
-  context: Context,
-  { target, file, asked, after, addressInFile, extra }: Configuration,
+function planFor(
+  { io }: Context,
+  { target, file, after, addressInFile, extra }: Configuration,
   root: string,
   ci: CiChoice,
   flags: InitFlags,
-): Promise<Plan> {
-  const { io } = context;
+): Plan {
   const { path, exists } = target;
   let manifest: string | null = null;
   try {
@@ -209,7 +199,7 @@ async function planFor(
     folder: packageOf(root, path),
     installation: installationOf(packageRoot, version, ownImage),
     defaultBranch: defaultBranchOf((args) => io.capture(['git', ...args])),
-    mergeQueue: flags.mergeQueue ?? (asked && ci === 'github' && (await askMergeQueue(context))),
+    mergeQueue: flags.mergeQueue === true,
   };
 }
 
@@ -249,7 +239,8 @@ export const init = command({
     const { io } = context;
     const { dryRun = false, force = false } = flags;
     if (flags.skill === true) {
-      refuseBesideSkill(flags);
+      const reason = '--skill writes only the skill, and another rungate init writes the other files';
+      refuseBeside('--skill', flags, besideSkill, reason);
       return writeSkill(context, flags);
     }
     // Check this before any prompt.
@@ -264,7 +255,7 @@ export const init = command({
     if (flags.mergeQueue === true && ci !== 'github')
       throw new UsageError(`--merge-queue has no effect with --ci ${ci}`, { hint: 'leave it out' });
     const pipeline = ci === 'none' ? undefined : pipelineOf(ci);
-    const plan = await planFor(context, configuration, root, ci, flags);
+    const plan = planFor(context, configuration, root, ci, flags);
     const files: PlannedFile[] = file === null ? [] : [file];
     if (pipeline !== undefined) files.push(plannedPipeline(root, pipeline, plan, io, force));
     const kept = files.find(({ fate }) => fate === 'differs');

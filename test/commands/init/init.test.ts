@@ -522,7 +522,7 @@ describe('init prompts', () => {
   });
 
   it.each([
-    ['ends the input at the end', ['shop', 'checkout', '', '', '', '', undefined], 1, /nothing was written/],
+    ['ends the input at the end', ['shop', 'checkout', '', '', '', undefined], 1, /nothing was written/],
     ['enters no project', [''], 64, /a project is required; nothing was written/],
   ] as const)('who %s gets no file', async (_name, answers, expected, message) => {
     const world = repository({ answer: person(...answers).answer });
