@@ -1,10 +1,9 @@
-import { setMaxListeners } from 'node:events';
-import { isPromise, systemClock, within } from '../clock.ts';
+import { type Clock, isPromise, systemClock, within } from '../clock.ts';
 import type { Endpoint } from '../contract/endpoint.ts';
 import { type NameOf, RungateError, redactError, UsageError } from '../errors.ts';
 import { renameKey } from '../json/rewrite.ts';
 import { headerSecrets, type Redact, redactor } from '../redact.ts';
-import { isLocal, parseApiUrl, receiver } from '../transport/address.ts';
+import { isLocal, parseApiUrl, type Receiver, receiver } from '../transport/address.ts';
 import { proxyFor, proxySecrets } from '../transport/proxy.ts';
 import { httpTransport } from '../transport/send.ts';
 import { eitherSignal } from '../transport/stop.ts';
@@ -14,7 +13,7 @@ import { call } from './call.ts';
 import { checkExtraHeaders } from './headers.ts';
 import type { Caller, CallerInput, CallerOptions, CallOptions, ClientOptions } from './options.ts';
 import { counted, Pace } from './rate-limit.ts';
-import { prepareRequest } from './request.ts';
+import { prepareRequest, type Sender } from './request.ts';
 import { encodeUpload } from './upload.ts';
 
 export type {
@@ -71,98 +70,122 @@ export function ownRedactor(
   return redactor([...secrets, ...(proxyEnv === undefined ? [] : proxySecrets(proxyEnv))]);
 }
 
+/** Returns what sends the requests of a client: within the documented limits, and with the real names of fields. */
+function transportOf(options: CallerOptions, to: Receiver, pace: Pace | null, clock: Clock): Transport {
+  const { transport, caPem, certPem, keyPem, proxyEnv, providerModelField } = options;
+  const proxy = proxyEnv === undefined ? undefined : (target: URL) => proxyFor(target, proxyEnv);
+  const wire = transport ?? httpTransport({ caPem, certPem, keyPem, proxy, to });
+  const named = providerModelField === undefined ? wire : withVendorField(wire, providerModelField);
+  return pace === null ? named : counted(named, pace, clock);
+}
+
+class ServiceCaller implements Caller {
+  readonly #options: CallerOptions;
+  readonly #redact: Redact;
+  readonly #clock: Clock;
+  readonly #to: Receiver;
+  readonly #sender: Sender;
+  readonly #pace: Pace | null;
+  readonly #transport: Transport;
+  readonly #closing = new AbortController();
+  #base: URL | undefined;
+
+  constructor(options: CallerOptions, nameOf: NameOf, redact: Redact) {
+    this.#options = options;
+    this.#redact = redact;
+    this.#clock = options.clock ?? systemClock;
+    this.#to = receiver('service', nameOf);
+    // A service on this machine need not have the documented limits.
+    this.#pace = options.pace === false || isLocal(options.apiUrl) ? null : new Pace();
+    this.#transport = transportOf(options, this.#to, this.#pace, this.#clock);
+    this.#sender = { ...options, nameOf, headers: checkExtraHeaders('headers', options.headers ?? {}) };
+  }
+
+  async exchange(name: string, endpoint: Endpoint, given: CallerInput, options: CallOptions = {}) {
+    const input = endpoint.multipart ? await withFile(name, given) : given;
+    options.signal?.throwIfAborted();
+    const { signal, release } = eitherSignal(options.signal, this.#closing.signal);
+    const redact = this.#redactorOf(endpoint, input);
+    try {
+      signal.throwIfAborted();
+      const request = this.#prepare(name, endpoint, input, options.idempotencyKey);
+      if (options.pace === true) await this.#inPace(name, endpoint.method, signal);
+      return await call(request, endpoint, this.#contextOf(options, signal, redact));
+    } catch (error) {
+      if (!(error instanceof RungateError)) throw error;
+      // Facts of a call that was never sent.
+      if (error.facts.endpoint === undefined)
+        error.facts = { endpoint: name, method: endpoint.method, requests: 0, elapsedMs: 0 };
+      throw redactError(error, redact);
+    } finally {
+      release();
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort(new UsageError('the client is closed'));
+    if (this.#options.transport === undefined) await this.#transport.close();
+  }
+
+  #prepare(name: string, endpoint: Endpoint, input: CallerInput, key?: string): PreparedRequest {
+    const idempotencyKey = key ?? (endpoint.keyed ? crypto.randomUUID() : undefined);
+    this.#base ??= parseApiUrl(this.#options.apiUrl, this.#to, this.#options.insecureHttp);
+    return prepareRequest(name, endpoint, { ...input, idempotencyKey }, this.#base, this.#sender);
+  }
+
+  /** Waits until the limits allow the request. */
+  async #inPace(name: string, method: string, signal: AbortSignal): Promise<void> {
+    for (;;) {
+      const now = this.#clock.monotonic();
+      const waitMs = (this.#pace?.nextAt(method, now) ?? now) - now;
+      if (waitMs <= 0) return;
+      const reason = 'the limit of requests per minute';
+      const returned: unknown = this.#options.onExchange?.({
+        type: 'wait',
+        endpoint: name,
+        request: 0,
+        waitMs,
+        reason,
+      });
+      if (isPromise(returned)) await within(waitMs, returned, this.#clock);
+      await this.#clock.sleep(waitMs, signal);
+    }
+  }
+
+  /** The service may repeat a secret of the body. */
+  #redactorOf(endpoint: Endpoint, input: CallerInput): Redact {
+    let redactBody: Redact | undefined;
+    return (text) => {
+      redactBody ??= redactor(bodySecrets(endpoint, input));
+      return redactBody(this.#redact(text));
+    };
+  }
+
+  #contextOf({ check = true, onRetry, ...limits }: CallOptions, signal: AbortSignal, redact: Redact) {
+    const { random = Math.random, onExchange } = this.#options;
+    return {
+      limits: limitsOf(this.#options, limits),
+      transport: this.#transport,
+      clock: this.#clock,
+      random,
+      check,
+      nameOf: this.#sender.nameOf,
+      redact,
+      signal,
+      onExchange,
+      onRetry:
+        onRetry && ((error: RungateError, waitMs: number) => onRetry(redactError(error, redact), waitMs)),
+    };
+  }
+}
+
 /**
  * Returns a caller of the service. It opens no connection before the first call.
  * @param nameOf names the options in errors
  * @param redact redacts more secrets than the options have
  */
-export function createCaller(
+export const createCaller = (
   options: CallerOptions,
   nameOf: NameOf,
   redact: Redact = ownRedactor(options),
-): Caller {
-  const { clock = systemClock, random = Math.random } = options;
-  const ownsTransport = options.transport === undefined;
-  const { providerModelField: vendorField, proxyEnv } = options;
-  const proxy = proxyEnv === undefined ? undefined : (target: URL) => proxyFor(target, proxyEnv);
-  const { caPem, certPem, keyPem } = options;
-  const to = receiver('service', nameOf);
-  const wire = options.transport ?? httpTransport({ caPem, certPem, keyPem, proxy, to });
-  const sender = { ...options, nameOf, headers: checkExtraHeaders('headers', options.headers ?? {}) };
-  const named = vendorField === undefined ? wire : withVendorField(wire, vendorField);
-  // A service on this machine need not have the documented limits.
-  const pace = options.pace === false || isLocal(options.apiUrl) ? null : new Pace();
-  const transport = pace === null ? named : counted(named, pace, clock);
-  let base: URL | undefined;
-  const closing = new AbortController();
-  // Each call in progress adds a listener; Node would warn at eleven.
-  setMaxListeners(0, closing.signal);
-
-  function prepare(name: string, endpoint: Endpoint, input: CallerInput, key?: string): PreparedRequest {
-    const idempotencyKey = key ?? (endpoint.keyed ? crypto.randomUUID() : undefined);
-    base ??= parseApiUrl(options.apiUrl, to, options.insecureHttp);
-    return prepareRequest(name, endpoint, { ...input, idempotencyKey }, base, sender);
-  }
-
-  async function inPace(limits: Pace, name: string, method: string, signal: AbortSignal): Promise<void> {
-    for (;;) {
-      const now = clock.monotonic();
-      const waitMs = limits.nextAt(method, now) - now;
-      if (waitMs <= 0) return;
-      const reason = 'the limit of requests per minute';
-      const event = { type: 'wait', endpoint: name, request: 0, waitMs, reason } as const;
-      const returned: unknown = options.onExchange?.(event);
-      if (isPromise(returned)) await within(waitMs, returned, clock);
-      await clock.sleep(waitMs, signal);
-    }
-  }
-
-  /** The service may repeat a secret of the body. */
-  function redactorOf(endpoint: Endpoint, input: CallerInput): Redact {
-    let redactBody: Redact | undefined;
-    return (text) => {
-      redactBody ??= redactor(bodySecrets(endpoint, input));
-      return redactBody(redact(text));
-    };
-  }
-
-  return {
-    async exchange(name, endpoint, givenInput, callOptions = {}) {
-      const input = endpoint.multipart ? await withFile(name, givenInput) : givenInput;
-      callOptions.signal?.throwIfAborted();
-      const either = eitherSignal(callOptions.signal, closing.signal);
-      const redactAll = redactorOf(endpoint, input);
-      try {
-        if (closing.signal.aborted) throw closing.signal.reason;
-        const { check = true, idempotencyKey, onRetry } = callOptions;
-        const request = prepare(name, endpoint, input, idempotencyKey);
-        if (callOptions.pace === true && pace !== null)
-          await inPace(pace, name, endpoint.method, either.signal);
-        return await call(request, endpoint, {
-          limits: limitsOf(options, callOptions),
-          transport,
-          clock,
-          random,
-          check,
-          nameOf,
-          redact: redactAll,
-          signal: either.signal,
-          onExchange: options.onExchange,
-          onRetry: onRetry && ((error, waitMs) => onRetry(redactError(error, redactAll), waitMs)),
-        });
-      } catch (error) {
-        if (!(error instanceof RungateError)) throw error;
-        // Facts of a call that was never sent.
-        if (error.facts.endpoint === undefined)
-          error.facts = { endpoint: name, method: endpoint.method, requests: 0, elapsedMs: 0 };
-        throw redactError(error, redactAll);
-      } finally {
-        either.release();
-      }
-    },
-    async close() {
-      closing.abort(new UsageError('the client is closed'));
-      if (ownsTransport) await transport.close();
-    },
-  };
-}
+): Caller => new ServiceCaller(options, nameOf, redact);

@@ -101,8 +101,8 @@ async function speakOf(
 function shown(caller: Caller, host: string, { motion }: Output): Caller {
   if (!motion.possible) return caller;
   return {
-    ...caller,
     exchange: (...call) => motion.during(`waiting for ${sanitize(host)}`, caller.exchange(...call)),
+    close: () => caller.close(),
   };
 }
 

@@ -13,13 +13,13 @@ export function withServiceClock(
   let aheadMs: number | null = null;
   return {
     caller: {
-      ...caller,
       async exchange(...call) {
         const exchange = await caller.exchange(...call);
         const service = parseHttpDate(exchange.headers.date?.trim() ?? '');
         if (!Number.isNaN(service)) aheadMs = service - now();
         return exchange;
       },
+      close: () => caller.close(),
     },
     aheadMs: () => aheadMs,
   };

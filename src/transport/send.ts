@@ -1,3 +1,4 @@
+import type { SecureContext } from 'node:tls';
 import { HttpError, UsageError } from '../errors.ts';
 import { parseUrl } from '../parse-url.ts';
 import type { Receiver } from './address.ts';
@@ -5,7 +6,7 @@ import { type Connections, openConnections } from './connections.ts';
 import { type Hop, sendHop } from './hop.ts';
 import { proxyTimeout, timeoutError } from './network-error.ts';
 import { Stop } from './stop.ts';
-import type { RawReply, Transport } from './transport.ts';
+import type { PreparedRequest, RawReply, SendOptions, Transport } from './transport.ts';
 import { trustAlso } from './trust.ts';
 
 export type { RawReply, SendOptions, Transport } from './transport.ts';
@@ -78,80 +79,91 @@ function redirectTarget(
 /** The largest delay of a timer; with a larger one Node fires immediately. */
 const longestTimer = 2 ** 31 - 1;
 
-/** Returns a transport over real sockets, which opens connections when they are first needed. */
-export function httpTransport(options: TransportOptions): Transport {
-  const opened = new Set<Connections>();
-  const running = new Set<Stop>();
-  let closed: UsageError | null = null;
-  const { caPem, maxBodyBytes = 16 * 1024 * 1024, connectTimeoutMs: timeoutMs = 10_000 } = options;
-  const { to, certPem, keyPem = certPem } = options;
-  if (certPem === undefined && keyPem !== undefined)
-    throw new UsageError(`${to.keyFile} has no effect without ${to.certFile}`);
-  const trust = caPem === undefined ? undefined : trustAlso(caPem);
-  const identity = certPem === undefined ? undefined : { certPem, keyPem: keyPem ?? certPem, to };
-  const own = identity === undefined ? trust : trustAlso(caPem, identity);
-  for (const context of [trust, own]) context?.catch(() => {});
+class HttpTransport implements Transport {
+  readonly #options: TransportOptions;
+  /** The trust of connections to the receiver, and to its proxy. */
+  readonly #own: Promise<SecureContext> | undefined;
+  readonly #trust: Promise<SecureContext> | undefined;
+  /** By the URL of the proxy. */
+  readonly #connections = new Map<string, Promise<Connections>>();
+  readonly #running = new Set<Stop>();
+  #closed: UsageError | null = null;
 
-  async function open(proxy: URL | null): Promise<Connections> {
-    const [context, proxyContext] = [await own, await trust];
-    const connections = openConnections({ proxy, context, proxyContext, timeoutMs });
-    opened.add(connections);
-    if (closed !== null) connections.end();
-    return connections;
+  constructor(options: TransportOptions) {
+    const { to, caPem, certPem, keyPem = certPem } = options;
+    if (certPem === undefined && keyPem !== undefined)
+      throw new UsageError(`${to.keyFile} has no effect without ${to.certFile}`);
+    this.#options = options;
+    const identity = certPem === undefined ? undefined : { certPem, keyPem: keyPem ?? certPem, to };
+    this.#trust = caPem === undefined ? undefined : trustAlso(caPem);
+    this.#own = identity === undefined ? this.#trust : trustAlso(caPem, identity);
+    for (const context of [this.#trust, this.#own]) context?.catch(() => {});
   }
 
-  const shared = new Map<string, Promise<Connections>>();
-  function connectionsFor(proxy: URL | null): Promise<Connections> {
-    const key = proxy?.href ?? '';
-    const connections = shared.get(key) ?? open(proxy);
-    shared.set(key, connections);
-    return connections;
+  async send(request: PreparedRequest, options: SendOptions): Promise<RawReply> {
+    const { signal, timeoutMs, timeoutHint, fresh = false, onData } = options;
+    const { maxBodyBytes = 16 * 1024 * 1024, to } = this.#options;
+    signal?.throwIfAborted();
+    if (this.#closed !== null) throw this.#closed;
+    const { url, maxReplyBytes = maxBodyBytes } = request;
+    const proxy = this.#options.proxy?.(url) ?? null;
+    const stop = new Stop();
+    const onAbort = () => stop.call(signal?.reason);
+    const timedOut = Symbol('timed out');
+    const timer = setTimeout(() => stop.call(timedOut), Math.min(timeoutMs, longestTimer));
+    signal?.addEventListener('abort', onAbort, { once: true });
+    this.#running.add(stop);
+    const reason = (started: boolean) => {
+      if (stop.reason !== timedOut) return stop.reason;
+      return proxy === null || started
+        ? timeoutError(url, started, timeoutMs, to, timeoutHint)
+        : proxyTimeout(url, proxy, timeoutMs);
+    };
+    try {
+      const limit = Math.min(maxBodyBytes, maxReplyBytes);
+      return await this.#follow(
+        { request, url, proxy, stop, maxBodyBytes: limit, onData, reason, to },
+        fresh,
+      );
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', onAbort);
+      this.#running.delete(stop);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closed ??= new UsageError('the client is closed');
+    for (const stop of this.#running) stop.call(this.#closed);
+    await Promise.allSettled([...this.#connections.values()].map(async (opening) => (await opening).end()));
   }
 
   /** Sends one request. Redirects stay within the origin, so all hops share the proxy and the connections. */
-  async function sendOnce(hop: Hop, fresh: boolean): Promise<RawReply> {
-    const connections = await connectionsFor(hop.proxy);
+  async #follow(hop: Hop, fresh: boolean): Promise<RawReply> {
+    const { pooled, fresh: unused } = await this.#connectionsFor(hop.proxy);
     for (let hops = 0; ; hops += 1) {
-      const response = await sendHop(fresh ? connections.fresh : connections.pooled, hop);
+      const response = await sendHop(fresh ? unused : pooled, hop);
       const { status, headers } = response;
       const { location } = headers;
-      const next = redirectTarget({ status, location }, hop.request.method, hop.url, hops, to);
+      const next = redirectTarget({ status, location }, hop.request.method, hop.url, hops, hop.to);
       if (next === undefined) return response;
       hop.url = next;
     }
   }
 
-  return {
-    async send(request, { signal, timeoutMs, timeoutHint, fresh = false, onData }) {
-      signal?.throwIfAborted();
-      if (closed !== null) throw closed;
-      const { url } = request;
-      const proxy = options.proxy?.(url) ?? null;
-      const stop = new Stop();
-      const onAbort = () => stop.call(signal?.reason);
-      const timedOut = Symbol('timed out');
-      const timer = setTimeout(() => stop.call(timedOut), Math.min(timeoutMs, longestTimer));
-      signal?.addEventListener('abort', onAbort, { once: true });
-      running.add(stop);
-      const reason = (started: boolean) => {
-        if (stop.reason !== timedOut) return stop.reason;
-        return proxy === null || started
-          ? timeoutError(url, started, timeoutMs, to, timeoutHint)
-          : proxyTimeout(url, proxy, timeoutMs);
-      };
-      try {
-        const limit = Math.min(maxBodyBytes, request.maxReplyBytes ?? maxBodyBytes);
-        return await sendOnce({ request, url, proxy, stop, maxBodyBytes: limit, onData, reason, to }, fresh);
-      } finally {
-        clearTimeout(timer);
-        signal?.removeEventListener('abort', onAbort);
-        running.delete(stop);
-      }
-    },
-    async close() {
-      closed ??= new UsageError('the client is closed');
-      for (const stop of running) stop.call(closed);
-      for (const connections of opened) connections.end();
-    },
-  };
+  #connectionsFor(proxy: URL | null): Promise<Connections> {
+    const key = proxy?.href ?? '';
+    const connections = this.#connections.get(key) ?? this.#open(proxy);
+    this.#connections.set(key, connections);
+    return connections;
+  }
+
+  async #open(proxy: URL | null): Promise<Connections> {
+    const { connectTimeoutMs: timeoutMs = 10_000 } = this.#options;
+    const [context, proxyContext] = [await this.#own, await this.#trust];
+    return openConnections({ proxy, context, proxyContext, timeoutMs });
+  }
 }
+
+/** Returns a transport over real sockets, which opens connections when they are first needed. */
+export const httpTransport = (options: TransportOptions): Transport => new HttpTransport(options);
