@@ -22,7 +22,7 @@ export interface WatchedRun {
   /** The time of its next read. */
   due: number;
   /** The time at which the limits or the hub allow that read, if that is later; Infinity while only the hub knows it. */
-  turn: number;
+  turnAt: number;
   /** A wake-up has caused the next read. */
   woken: boolean;
 }
@@ -40,7 +40,7 @@ export function watch(runId: string, now: number, known: Partial<WatchedRun> = {
     hasTrouble: false,
     verdict: null,
     due: now,
-    turn: now,
+    turnAt: now,
     woken: false,
     ...known,
   };

@@ -63,12 +63,12 @@ export function spawnCommand(
   if (process.platform !== 'win32') return spawn(file, args, options);
   const script = find(file, options.env);
   const interpreter = script === undefined ? null : interpreterOf(script);
-  const [name = file, ...own] = interpreter === null ? [] : interpreter.split(' ');
+  const [name = file, ...flags] = interpreter === null ? [] : interpreter.split(' ');
   const program = find(name, options.env);
   if (script === undefined || program === undefined) {
     throw Object.assign(new Error(`${name}: command not found`), { code: 'ENOENT' });
   }
-  const all = interpreter === null ? args : [...own, script, ...args];
+  const all = interpreter === null ? args : [...flags, script, ...args];
   const verbatim = { ...options, windowsVerbatimArguments: true };
   const how = all.findIndex((argument) => /^\/[ck]$/i.test(argument));
   if (/[\\/]cmd\.exe$/i.test(program) && how !== -1 && how === all.length - 2) {

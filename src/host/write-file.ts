@@ -19,8 +19,8 @@ import {
 import { basename, dirname, join, resolve } from 'node:path';
 import { isFolder, makeFolders } from './paths.ts';
 
-function draftName(place: string): string {
-  return join(dirname(place), `.${basename(place).slice(0, 32)}.${crypto.randomUUID()}`);
+function draftName(target: string): string {
+  return join(dirname(target), `.${basename(target).slice(0, 32)}.${crypto.randomUUID()}`);
 }
 
 /** Tells whether the path is a device, a pipe, or one of the system's links to an open file, such as /dev/stdout. */
@@ -38,11 +38,11 @@ function writeThrough(path: string, text: string, patienceMs = 5000): void {
   // Windows has neither this flag nor named pipes in its file system.
   const file = openSync(path, constants.O_WRONLY | constants.O_APPEND | (constants.O_NONBLOCK ?? 0));
   try {
-    let left: Buffer = Buffer.from(text);
+    let rest: Buffer = Buffer.from(text);
     let since = performance.now();
-    while (left.length > 0) {
+    while (rest.length > 0) {
       try {
-        left = left.subarray(writeSync(file, left));
+        rest = rest.subarray(writeSync(file, rest));
         since = performance.now();
       } catch (error) {
         const isFull = (error as NodeJS.ErrnoException).code === 'EAGAIN';
@@ -89,20 +89,20 @@ export function writeWholeFile(path: string, text: string, patienceMs?: number):
     return;
   }
   const stats = statSync(path, { throwIfNoEntry: false });
-  const place = resolve(path);
-  const before = lstatSync(place, { throwIfNoEntry: false });
-  makeFolders(dirname(place));
-  const draft = draftName(place);
+  const target = resolve(path);
+  const before = lstatSync(target, { throwIfNoEntry: false });
+  makeFolders(dirname(target));
+  const draft = draftName(target);
   try {
     writeFileSync(draft, text, {
       flag: 'wx',
       mode: stats === undefined ? 0o666 : stats.mode & 0o777,
       flush: true,
     });
-    renameSync(draft, place);
+    renameSync(draft, target);
   } catch (error) {
     rmSync(draft, { force: true });
-    writeInPlace(place, text, before, error);
+    writeInPlace(target, text, before, error);
   }
 }
 
@@ -125,13 +125,13 @@ export function checkWritable(path: string): void {
     accessSync(path, constants.W_OK);
     return;
   }
-  const place = resolve(path);
+  const target = resolve(path);
   // Only a new file shows all: root may write to a read-only folder, and nobody to /proc.
-  const draft = draftName(join(existingParent(place), basename(place)));
+  const draft = draftName(join(existingParent(target), basename(target)));
   closeSync(openSync(draft, 'wx'));
   rmSync(draft);
   try {
-    accessSync(place, constants.W_OK);
+    accessSync(target, constants.W_OK);
   } catch (error) {
     // Any other file is replaced; this one is mounted by itself.
     if ((error as NodeJS.ErrnoException).code === 'EROFS') throw error;

@@ -71,7 +71,7 @@ export class Budget {
   readonly #options: BudgetOptions;
   /** The grants of all hubs, and those of this one. */
   readonly #all: Ledger;
-  readonly #own: Ledger;
+  readonly #local: Ledger;
   /** The id of the last entry that this hub knows; '' for none. */
   #known = '';
   /** When Redis was last sent a call that succeeded. */
@@ -90,7 +90,7 @@ export class Budget {
     this.#run = run;
     this.#options = options;
     this.#all = new Ledger(options.limits);
-    this.#own = new Ledger(options.limits);
+    this.#local = new Ledger(options.limits);
     this.#isAway = run === null;
     this.#startEndsAt = options.now() + (options.knowsLastMinute ? 0 : windowMs);
   }
@@ -157,20 +157,20 @@ export class Budget {
     const start = now < this.#startEndsAt ? startShare : 1;
     const all = this.#all.waitMs(line, ahead, now, start);
     return now < this.#sharedUntil
-      ? Math.max(all, this.#own.waitMs(line, ahead, now, this.#share(now)))
+      ? Math.max(all, this.#local.waitMs(line, ahead, now, this.#share(now)))
       : all;
   }
 
   /** Takes a request. Returns false if another hub was faster, or Redis has failed. */
   async #take(line: RequestLine, now: number): Promise<boolean> {
     if (this.#isAway) {
-      this.#own.add(line, now);
+      this.#local.add(line, now);
       this.#all.add(line, now);
       if (this.#run !== null) this.#missing.push({ line, at: now });
       return true;
     }
     const isAdded = await this.#call('once', [`${line} 0`]);
-    if (isAdded) this.#own.add(line, this.#options.now());
+    if (isAdded) this.#local.add(line, this.#options.now());
     return isAdded;
   }
 
@@ -240,7 +240,7 @@ export class Budget {
     if (isLost) {
       if (!this.#isAway && hubs > 1) this.#pausedUntil = time + windowMs;
       // The other hubs may learn of these grants only from the log.
-      this.#missing = lines.flatMap((line) => this.#own.granted(time)[line].map((at) => ({ line, at })));
+      this.#missing = lines.flatMap((line) => this.#local.granted(time)[line].map((at) => ({ line, at })));
     } else if (this.#isAway) this.#pausedUntil = time;
     if (isLost || this.#isAway) this.#sharedUntil = time + windowMs;
     this.#isAway = false;

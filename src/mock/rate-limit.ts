@@ -43,19 +43,19 @@ export function decideRate(
     const counted = name === 'all' ? recent : recent.filter((spent) => spent.kind === name);
     const limit = limits[name];
     const resetMs = (counted[0]?.at ?? now) + windowMs - now;
-    return { name, limit, left: limit - counted.length, resetMs };
+    return { name, limit, remaining: limit - counted.length, resetMs };
   };
   const all = useOf('all');
-  const own = kind === 'other' ? all : useOf(kind);
-  const allowed = all.left > 0 && own.left > 0;
+  const specific = kind === 'other' ? all : useOf(kind);
+  const allowed = all.remaining > 0 && specific.remaining > 0;
   // Of two exceeded limits, report the one with the longer wait; otherwise the closer one.
-  const longer = own.resetMs > all.resetMs ? own : all;
-  const closer = own.left < all.left ? own : all;
-  const { left, ...reported } = all.left <= 0 && own.left <= 0 ? longer : closer;
+  const longer = specific.resetMs > all.resetMs ? specific : all;
+  const closer = specific.remaining < all.remaining ? specific : all;
+  const reported = all.remaining <= 0 && specific.remaining <= 0 ? longer : closer;
   return {
     ...reported,
     allowed,
-    remaining: allowed ? left - 1 : 0,
+    remaining: allowed ? reported.remaining - 1 : 0,
     log: allowed ? [...recent, { at: now, kind }] : recent,
   };
 }

@@ -176,9 +176,9 @@ export async function deleteOwn(
   const end = clock.monotonic() + commitMs;
   for (let read = 1; ; read += 1) {
     const found = await environmentsWithKey(key, caller, options);
-    const own = found.filter(isOurs);
-    for (const environment of own) await deleteEnvironment(environment, caller, options);
-    if (found.length > 0) return own.length > 0 ? 'deleted' : 'foreign';
+    const marked = found.filter(isOurs);
+    for (const environment of marked) await deleteEnvironment(environment, caller, options);
+    if (found.length > 0) return marked.length > 0 ? 'deleted' : 'foreign';
     if (clock.monotonic() >= end && read >= leastReads) return 'missing';
     await clock.sleep(lookEveryMs, options.signal);
   }
@@ -186,10 +186,10 @@ export async function deleteOwn(
 
 /** Returns the environments that rungate created, oldest first. */
 export async function ownEnvironments(caller: Caller): Promise<(readonly [createdAt: number, Listed])[]> {
-  const own: (readonly [number, Listed])[] = [];
+  const marked: (readonly [number, Listed])[] = [];
   for await (const environment of listEnvironments(caller)) {
     const at = createdAt(environment);
-    if (at !== null) own.push([at, environment]);
+    if (at !== null) marked.push([at, environment]);
   }
-  return own.toSorted(([a], [b]) => a - b);
+  return marked.toSorted(([a], [b]) => a - b);
 }

@@ -107,14 +107,14 @@ export async function prepareEnvironment(key: string, preview: Preview, tools: P
   if (found.length > 0) await tell('found');
   else {
     await turn();
-    const own = {
+    const chosen = {
       // By our clock, which may be days behind, the environment could look old to `env prune` while it is used.
       name: previewName(clock.now() + (aheadMs() ?? 0), baseUrl.host),
       key,
       baseUrl: `${bareUrl(baseUrl)}${baseUrl.search}`,
       ...(version !== null && { version }),
     };
-    const fields = Object.entries(own).map(([name, value]): MemberText => [name, JSON.stringify(value)]);
+    const fields = Object.entries(chosen).map(([name, value]): MemberText => [name, JSON.stringify(value)]);
     const others = copied(model.fields, ['name', 'key', 'baseUrl', 'version']);
     await tell('creating');
     ids = [await createEnvironment(key, baseUrl.href, [...fields, ...others], tools)];

@@ -16,11 +16,11 @@ export function budgetOf(text: string | undefined): BudgetLimits {
   const limits = { ...usualBudget };
   const seen = new Set<string>();
   for (const part of filled('--budget', text)?.split(',') ?? []) {
-    const [, word = part, value = ''] = /^([^=]*)=(.*)$/.exec(part.trim()) ?? [];
-    const name = limitNames.find((known) => known === word);
+    const [, typed = part, value = ''] = /^([^=]*)=(.*)$/.exec(part.trim()) ?? [];
+    const name = limitNames.find((known) => known === typed);
     if (name === undefined) {
-      throw new UsageError(`--budget: ${echoed(word)} is not one of ${limitNames.join(', ')}`, {
-        hint: `${instead(word, limitNames)}; an example is reads=48,creates=16,requests=80`,
+      throw new UsageError(`--budget: ${echoed(typed)} is not one of ${limitNames.join(', ')}`, {
+        hint: `${instead(typed, limitNames)}; an example is reads=48,creates=16,requests=80`,
       });
     }
     if (!/^\d{1,5}$/.test(value) || Number(value) < 1 || Number(value) > mostPerMinute) {

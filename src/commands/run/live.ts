@@ -43,7 +43,7 @@ export function liveRun(run: WatchedRun, moment: Moment): LiveRun {
     blocked: seen?.blocked ?? null,
     reads: `${attempts}${of}`,
     elapsedMs: (run.endedAt ?? now) - run.startedAt,
-    nextMs: going && !stopping ? Math.max(0, run.due - now, run.turn - now) : null,
+    nextMs: going && !stopping ? Math.max(0, run.due - now, run.turnAt - now) : null,
   };
 }
 

@@ -61,13 +61,13 @@ async function following<Value>(
   signals: readonly AbortSignal[],
   work: (signal: AbortSignal) => Promise<Value>,
 ): Promise<Value> {
-  const own = new AbortController();
-  const release = onAbort(signals, (reason) => own.abort(reason));
+  const either = new AbortController();
+  const release = onAbort(signals, (reason) => either.abort(reason));
   try {
-    return await work(own.signal);
+    return await work(either.signal);
   } finally {
     release();
-    own.abort();
+    either.abort();
   }
 }
 
@@ -141,7 +141,7 @@ export class HubLinks {
 
   close(): void {
     this.#closing.abort();
-    this.#turn('lost');
+    this.#setHub('lost');
   }
 
   #start(): void {
@@ -182,8 +182,8 @@ export class HubLinks {
       if (this.#readyAt !== null) heardAt = this.#now();
     };
     const silence = async () => {
-      for (let left = silenceMs; left > 0; left = heardAt + silenceMs - this.#now())
-        await clock.sleep(left, signal);
+      for (let leftMs = silenceMs; leftMs > 0; leftMs = heardAt + silenceMs - this.#now())
+        await clock.sleep(leftMs, signal);
       throw new NetworkError('deadline', 'the hub does not respond');
     };
     const runIds = [...this.#gates].flatMap((gate) => gate.runIds);
@@ -196,7 +196,7 @@ export class HubLinks {
     if (event.type === 'ready') {
       this.#readyAt ??= this.#now();
       this.#reportSent().catch(() => {});
-      this.#turn('here');
+      this.#setHub('here');
       if (!this.#failsToGrant) this.#report(null);
     }
     if (event.type !== 'wake') return;
@@ -214,14 +214,14 @@ export class HubLinks {
     const isKnown = error instanceof RungateError;
     const reason = isKnown ? error : new NetworkError('broken', 'the hub failed', { cause: error });
     if (this.#hub === 'here') this.#alone.begin(this.#now());
-    this.#turn('lost');
+    this.#setHub('lost');
     this.#stream?.abort(reason);
     this.#report(reason);
   }
 
-  #turn(to: 'here' | 'lost'): void {
-    if (this.#hub === to) return;
-    this.#hub = to;
+  #setHub(state: 'here' | 'lost'): void {
+    if (this.#hub === state) return;
+    this.#hub = state;
     const changed = this.#changed;
     this.#changed = new AbortController();
     changed.abort();

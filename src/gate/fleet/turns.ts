@@ -50,29 +50,33 @@ export async function turnToRead(
   if (hub !== undefined) {
     const usual = run.attempts === 0 ? 'first' : 'safety';
     const grant = (signal: AbortSignal) => hub.granted(run.woken ? 'confirm' : usual, run.runId, signal);
-    run.turn = Number.POSITIVE_INFINITY;
+    run.turnAt = Number.POSITIVE_INFINITY;
     // A last read without a grant may show the end of the run.
     await doneBefore(deadline - lastReadMs, grant, tools);
   }
   // Another gate may have used the room in the meantime.
-  const turnAt = (now: number) => {
-    run.turn = readAt(now, { past: limits.past, limited: limits.limited || hub !== undefined });
-    return run.turn;
+  const dueAt = (now: number) => {
+    run.turnAt = readAt(now, { past: limits.past, limited: limits.limited || hub !== undefined });
+    return run.turnAt;
   };
-  return takeTurn(turnAt, limits.past, deadline, tools);
+  return takeTurn(dueAt, limits.past, deadline, tools);
 }
 
 /**
- * Sleeps until the time that `turn` returns, which may change meanwhile, and records the request. Returns false if that time
+ * Sleeps until the time that `dueAt` returns, which may change meanwhile, and records the request. Returns false if that time
  * is not before the deadline.
  */
 async function takeTurn(
-  turn: (now: number) => number,
+  dueAt: (now: number) => number,
   past: number[],
   deadline: number,
   { clock, signal }: TurnTools,
 ): Promise<boolean> {
-  for (let now = clock.monotonic(), next = turn(now); next > now; now = clock.monotonic(), next = turn(now)) {
+  for (
+    let now = clock.monotonic(), next = dueAt(now);
+    next > now;
+    now = clock.monotonic(), next = dueAt(now)
+  ) {
     if (next >= deadline) return false;
     await clock.sleep(next - now, signal);
   }

@@ -36,7 +36,7 @@ export interface StoredObservation {
   readonly updatedAt: string;
 }
 
-const places = 'Checkout, Search, Basket, Login, Returns, Gift cards, Profil'.split(', ');
+const pages = 'Checkout, Search, Basket, Login, Returns, Gift cards, Profil'.split(', ');
 
 const findings: readonly (readonly [title: string, description: string])[] = [
   ['button does nothing on the first tap', 'The second tap works. No request goes out on the first one.'],
@@ -104,7 +104,7 @@ export function makeObservations(
     newestFirst.push({
       id: nextId(),
       projectId,
-      title: `${draw.pick(places)}: ${finding}`,
+      title: `${draw.pick(pages)}: ${finding}`,
       description,
       severity: draw.pick(severities),
       ...whereFound(draw, environments),

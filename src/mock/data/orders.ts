@@ -54,7 +54,7 @@ function checkedOrder(order: StoredOrder): StoredOrder {
 
 /** Returns orders, newest first, all placed before `until`. */
 export function makeOrders(seed: number, wanted: number | readonly OwnOrder[], until: number): StoredOrder[] {
-  const own = typeof wanted === 'number' ? [] : wanted;
+  const given = typeof wanted === 'number' ? [] : wanted;
   const count = typeof wanted === 'number' ? wanted : wanted.length;
   const nextId = seededIds(seed, 'ord');
   const drawAt = drawer(seed, 'orders');
@@ -68,7 +68,7 @@ export function makeOrders(seed: number, wanted: number | readonly OwnOrder[], u
       total: total(draw, pricing),
       currency: pricing[0],
       placedAt: new Date(placedAt).toISOString(),
-      ...own[index],
+      ...given[index],
     });
   });
 }

@@ -25,14 +25,14 @@ function attachmentFrom(body: Readonly<Record<string, unknown>>, id: string, cre
 const title = z.string().check(z.minLength(1));
 const text = z.nullish(z.string());
 const described = { description: text, severity: text };
-const places = {
+const origins = {
   discoveredInEnvironmentKey: text,
   discoveredInEnvironmentVersion: text,
   processRunId: text,
   createdByAgentTemplateId: text,
 };
-const newObservation = z.looseObject({ title, ...described, ...places });
-const observationChanges = z.looseObject({ title: z.optional(title), ...described, ...places });
+const newObservation = z.looseObject({ title, ...described, ...origins });
+const observationChanges = z.looseObject({ title: z.optional(title), ...described, ...origins });
 
 /** Fields that only the service sets. A client may send them back unchanged. */
 const readOnlyFields = 'projectId status supersededBy ticketId wikiPageId attachments updatedAt'.split(' ');
@@ -48,7 +48,7 @@ function writable(
 
 type ListQuery = QueryOutput<(typeof observations)['observations.list']>;
 
-const exact = ['status', ...(Object.keys(places) as (keyof typeof places)[])] as const;
+const exact = ['status', ...(Object.keys(origins) as (keyof typeof origins)[])] as const;
 
 function filterOf(query: ListQuery): (observation: StoredObservation) => boolean {
   const names = exact.filter((name) => query[name] !== undefined);

@@ -85,11 +85,11 @@ function faultRow({ id, fault }: { id: number; fault: Fault }) {
     ? [fault.event ?? 'every event', 'deliveries']
     : [fault.endpoint ?? 'every endpoint', 'requests'];
   const kind = fault.kind === 'status' ? `status ${fault.status}` : fault.kind;
-  const left = `${affected} left: ${Number.isFinite(times) ? times : 'all'}`;
+  const remaining = `${affected} left: ${Number.isFinite(times) ? times : 'all'}`;
   return {
     key: id,
     name: `${kind} on ${target}`,
-    left: skip === 0 ? left : `${left}, after the next ${skip}`,
+    remaining: skip === 0 ? remaining : `${remaining}, after the next ${skip}`,
   };
 }
 
