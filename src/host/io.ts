@@ -158,7 +158,7 @@ export const systemIo: Io = {
   streamFile,
   makeFolder: (path) => makeFolders(path, 0o700),
   writeNewFile: (path, bytes) => writeFileSync(path, bytes, { flag: 'wx', mode: 0o600 }),
-  writeFile: (path, text) => writeWholeFile(path, text),
+  writeFile: writeWholeFile,
   checkWritable,
   removeFile,
   appendFile: appendToFile,

@@ -23,6 +23,9 @@ function draftName(target: string): string {
   return join(dirname(target), `.${basename(target).slice(0, 32)}.${crypto.randomUUID()}`);
 }
 
+/** How long the reader of a pipe may pause. */
+const patienceMs = 5_000;
+
 /** Tells whether the path is a device, a pipe, or one of the system's links to an open file, such as /dev/stdout. */
 function isStream(path: string): boolean {
   const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
@@ -34,7 +37,7 @@ function isStream(path: string): boolean {
  * Writes to a stream, or at the end of the file that it leads to. Without O_NONBLOCK, opening a named pipe that has no reader
  * would block for ever.
  */
-function writeThrough(path: string, text: string, patienceMs = 5000): void {
+function writeThrough(path: string, text: string): void {
   // Windows has neither this flag nor named pipes in its file system.
   const file = openSync(path, constants.O_WRONLY | constants.O_APPEND | (constants.O_NONBLOCK ?? 0));
   try {
@@ -80,12 +83,11 @@ function writeInPlace(path: string, text: string, before: Stats | undefined, err
  * Replaces a file in one step and creates its missing parent folders: a reader sees the old text or the new one, whole.
  * A link is replaced, since a checkout may contain links to any file. A device, a pipe and `/dev/stderr` are written to directly,
  * and so is a file that is mounted by itself.
- * @param patienceMs how long the reader of a pipe may pause; default 5 s
  * @throws a file system error, `ENXIO` for a named pipe without a reader, `EAGAIN` for a reader that pauses too long
  */
-export function writeWholeFile(path: string, text: string, patienceMs?: number): void {
+export function writeWholeFile(path: string, text: string): void {
   if (isStream(path)) {
-    writeThrough(path, text, patienceMs);
+    writeThrough(path, text);
     return;
   }
   const stats = statSync(path, { throwIfNoEntry: false });
