@@ -21,7 +21,10 @@ export function withoutOwn(env: Readonly<Record<string, string | undefined>>) {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !/^(?:RUNGATE|INPUT)_/i.test(name)));
 }
 
-/** @param onFailure receives what a command that fails prints to stderr @param timeout milliseconds */
+/**
+ * Returns the output of a quick command, or null if it failed or took too long.
+ * @param onFailure receives what a command that fails prints to stderr @param timeout milliseconds
+ */
 export function capture(
   [file = '', ...args]: readonly string[],
   onFailure: (stderr: string) => void = () => {},
@@ -43,6 +46,7 @@ export function capture(
   return null;
 }
 
+/** Runs a command with this process's own streams, and passes stop signals on to it. */
 export async function run(
   command: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
@@ -63,7 +67,10 @@ export async function run(
   }
 }
 
-/** Some openers exit at once, others run until the browser closes. */
+/**
+ * Starts a program that may outlive this process. Returns false if it cannot be started or fails at once: some openers exit, others run until the
+ * browser closes.
+ */
 export function launch(
   [file = '', ...args]: readonly string[],
   env: Readonly<Record<string, string | undefined>>,

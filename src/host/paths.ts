@@ -22,6 +22,7 @@ export interface PathFacts {
   readonly exposed: boolean;
 }
 
+/** A dangling link exists, too. */
 export function exists(path: string): boolean {
   try {
     return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
@@ -30,6 +31,7 @@ export function exists(path: string): boolean {
   }
 }
 
+/** Returns the type and the owners of a path. @throws a file system error */
 export function inspect(path: string): PathFacts {
   const target = statSync(path);
   return {
@@ -40,7 +42,7 @@ export function inspect(path: string): PathFacts {
 }
 
 /** Returns the sorted names in a folder, or null for any other path. @throws a file system error */
-export function namesInFolder(path: string): string[] | null {
+export function namesInFolder(path: string): readonly string[] | null {
   return isFolder(path) ? readdirSync(path).toSorted() : null;
 }
 

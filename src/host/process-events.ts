@@ -76,7 +76,10 @@ const signalNumbers = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const;
 
 export type SignalListener = (signal: StopSignal, orphaned?: boolean) => void;
 
-/** @param outlives whether the command goes on when the shell or the terminal that started it ends, as under `nohup` */
+/**
+ * Calls back on SIGINT, SIGTERM, SIGHUP and when the parent process is gone; a second signal ends the process at once.
+ * @param outlives whether the command goes on when the shell or the terminal that started it ends, as under `nohup`
+ */
 export function onStop(stop: SignalListener, outlives = false): () => void {
   let stopping = false;
   const stopOnce: SignalListener = (signal, orphaned) => {
@@ -103,6 +106,7 @@ export function onStop(stop: SignalListener, outlives = false): () => void {
   };
 }
 
+/** Calls back at this interval until the returned function is called. It does not keep the process alive. */
 export function every(ms: number, callback: () => void): () => void {
   const timer = setInterval(callback, ms);
   timer.unref();

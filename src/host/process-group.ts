@@ -73,6 +73,7 @@ async function stopGroup(child: ChildProcess): Promise<void> {
   await groupEnds(child, settleMs);
 }
 
+/** Runs a command without input, in its own process group, and ends the whole group before it returns. */
 export async function runGroup(command: readonly string[], options: GroupOptions): Promise<GroupResult> {
   const { env, limitMs, signal, onOutput } = options;
   const child = spawnCommand(command, {

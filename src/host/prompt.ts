@@ -22,6 +22,7 @@ async function typedLine(prompt: Interface, isEchoed: boolean): Promise<string |
   }
 }
 
+/** Prompts for a line. Returns null without a terminal, undefined if the input ends. @throws StoppedError on Ctrl-C */
 export async function ask(question: string): Promise<string | null | undefined> {
   if (!isTerminal() || !process.stderr.isTTY) return null;
   const { createInterface } = await import('node:readline');
@@ -30,6 +31,7 @@ export async function ask(question: string): Promise<string | null | undefined> 
   return typedLine(prompt, true);
 }
 
+/** Prompts for a secret without echoing it. Returns null without a terminal, '' if the input ends. @throws StoppedError on Ctrl-C */
 export async function askSecret(question: string): Promise<string | null> {
   if (!isTerminal()) return null;
   const [{ createInterface }, { Writable }] = await Promise.all([

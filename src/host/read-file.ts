@@ -74,8 +74,10 @@ function readThrough(file: number, mostBytes: number, patienceMs: number): Uint8
 }
 
 /**
+ * Reads a file, or a pipe or a device to its end.
  * @param mostBytes the number of bytes after which the rest is not read; default all
  * @param patienceMs how long the writer of a pipe may stay silent; default 10 s
+ * @throws a file system error, `ETIMEDOUT` for a pipe that stays silent, `EFBIG` for a pipe or a device of more than 64 MiB
  */
 export function readWholeFile(
   path: string,
@@ -128,6 +130,7 @@ async function* fileParts(file: number): AsyncGenerator<Uint8Array> {
   }
 }
 
+/** Yields a file in parts, in constant memory, each valid until the next one. File system errors are thrown while it is read. */
 export async function* streamFile(path: string): AsyncGenerator<Uint8Array> {
   const file = await openFile(path, 'r');
   try {

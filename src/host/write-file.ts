@@ -162,6 +162,7 @@ function readableContent(path: string): Uint8Array {
   }
 }
 
+/** Appends the text that `textAfter` returns for the content, which is empty unless this is a readable regular file. */
 export function appendToFile(path: string, textAfter: (content: Uint8Array) => string): void {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats === undefined || stats.isFile()) appendFileSync(path, textAfter(readableContent(path)));
