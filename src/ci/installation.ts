@@ -7,6 +7,8 @@ export interface Installation {
   readonly start: string;
   /** Why the lockfile does not determine the version of rungate; null if it does, or if no reason is needed. */
   readonly caveat: string | null;
+  /** The files that must be committed for it. */
+  readonly files?: readonly string[];
 }
 
 /** The package files in the repository's root. */
@@ -47,8 +49,8 @@ function readManifest(text: string) {
   // Only an exact version may become part of a shell command.
   const exact = /^([a-z]+)@(\d{1,9}(?:\.\d{1,9}){2}(?:-[0-9A-Za-z.-]{1,40})?)(?:\+[0-9A-Za-z.]+)?$/;
   const [, named, version = null] = exact.exec(packageManager) ?? [];
-  const lists = [dependencies, devDependencies];
-  return { hasRungate: lists.some((list) => Object.hasOwn(Object(list), 'rungate')), named, version };
+  const wanted: unknown = Object(devDependencies).rungate ?? Object(dependencies).rungate;
+  return { wanted, named, version };
 }
 
 /** Returns the installation of this exact version by npx, for a pipeline without a lockfile that contains rungate. */
@@ -69,15 +71,19 @@ export function installationOf(
   if (manifest === null)
     return image === undefined ? pinned(version) : { install: null, image, start: 'rungate', caveat: null };
   const known = readManifest(manifest);
-  if (!known.hasRungate)
+  if (known.wanted === undefined)
     return pinned(version, 'the package.json of the root does not list rungate: add it to devDependencies');
   const present = Object.entries(lockfiles).filter(([file]) => exists(file));
   const [lockfile, manager] = present.find(([, name]) => name === known.named) ?? present[0] ?? [];
-  if (manager === undefined) return pinned(version, 'the repository has no lockfile: commit one');
+  if (lockfile === undefined || manager === undefined)
+    return pinned(version, 'the repository has no lockfile: commit one');
   const install = installWith(manager, manager === known.named ? known.version : null);
-  if (install !== null)
+  if (install !== null) {
+    const [, archive] = /^file:(?:\.\/)?(.+)$/.exec(String(known.wanted)) ?? [];
+    const files = ['package.json', lockfile, ...(archive === undefined ? [] : [archive])];
     // Not `npx --no rungate`: npx would read `rungate` as the value of `--no`, and the options after it as its own.
-    return { install, start: 'npx --no-install rungate', caveat: null };
+    return { install, start: 'npx --no-install rungate', caveat: null, files };
+  }
   const remedy =
     manager === 'bun' || known.version !== null
       ? 'add an install command to the step yourself'

@@ -41,6 +41,8 @@ export interface Pipeline {
   /** The places in the CI for the API key and the address. */
   readonly keyPlace: string;
   readonly addressPlace: string;
+  /** The plugins that the pipeline needs. */
+  readonly plugins?: string;
   text(plan: Plan): string;
 }
 
@@ -144,6 +146,7 @@ export const pipelines: readonly Pipeline[] = [
     takesImage: true,
     keyPlace: 'Manage Jenkins, Credentials: a "secret text" with the id rungate-api-key',
     addressPlace: 'Manage Jenkins, System, Global properties: RUNGATE_API_URL',
+    plugins: 'Pipeline, Docker Pipeline, Credentials Binding and JUnit',
     // Jenkins always checks out the repository. If the step needs no file of it, the step sets the address too.
     text: fill(jenkins),
   },

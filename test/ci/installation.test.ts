@@ -45,8 +45,18 @@ describe('an installation from the lockfile', () => {
       install,
       start: 'npx --no-install rungate',
       caveat: null,
+      files: ['package.json', expect.toBeOneOf(lockfiles)],
     }),
   );
+
+  it('needs the archive from which package.json installs rungate', () => {
+    const vendored = { devDependencies: { rungate: 'file:vendor/rungate-0.1.0.tgz' } };
+    expect(installed(vendored, 'package-lock.json').files).toEqual([
+      'package.json',
+      'package-lock.json',
+      'vendor/rungate-0.1.0.tgz',
+    ]);
+  });
 });
 
 describe('an installation of the pinned version, with the reason', () => {

@@ -96,9 +96,11 @@ export function stepsAfterInit(
   { self, gate, init }: Readonly<Record<'self' | 'gate' | 'init', string>>,
 ): string[] {
   const lines = ['Next:'];
+  const { files = [] } = ci === null || ci === 'none' ? {} : plan.installation;
   if (ci === 'none') lines.push(`  pipeline ${init} --ci github (or gitlab, …)`);
   else if (ci !== null) {
     const { start, caveat } = plan.installation;
+    if (pipeline?.plugins !== undefined) lines.push(`  plugins  ${pipeline.plugins}`);
     lines.push(`  key      ${pipeline?.keyPlace ?? "the CI's secret store: RUNGATE_API_KEY"}`);
     if (!plan.addressInFile)
       lines.push(`  url      ${pipeline?.addressPlace ?? 'a variable in the same place: RUNGATE_API_URL'}`);
@@ -113,6 +115,7 @@ export function stepsAfterInit(
     `  here     ${self} login --api-url <url>`,
     `           ${gate}`,
     `  offline  ${self} mock exec --retry-after 1 -- ${gate}`,
-    '  commit   the new files; they contain no secret',
+    `  commit   the new files; they contain no secret${files.length > 0 ? ', and' : ''}`,
+    ...(files.length > 0 ? [`           ${excerpt(files.join(', '), 400)}`] : []),
   ];
 }

@@ -166,9 +166,10 @@ describe('in the pipeline, rungate', () => {
     const { code, err } = await cli(['init', ...flags], world);
     expect(code).toBe(0);
     expect(world.files[workflow]).toMatch(
-      /- run: npm ci --ignore-scripts\n {6}- run: exec npx --no-install rungate gate\n/,
+      /- run: npm ci --ignore-scripts\n(?: {6}#.*\n)+ {6}- run: exec npx --no-install rungate gate\n/,
     );
     expect(err).not.toContain('lockfile');
+    expect(err).toContain('they contain no secret, and\n           package.json, package-lock.json\n');
   });
 
   it('has the current version if no lockfile applies, and init says why', async () => {
@@ -177,6 +178,11 @@ describe('in the pipeline, rungate', () => {
     expect(world.files[workflow]).toContain(`exec npx --yes rungate@${version} gate\n`);
     expect(err).toMatch(/the pipeline runs rungate@[\d.]+[\s\S]*cannot write a step that uses bun\.lock/);
   });
+});
+
+it('names the plugins that a Jenkinsfile needs', async () => {
+  const { err } = await cli(['init', ...flags, '--ci', 'jenkins'], repository());
+  expect(err).toContain('  plugins  Pipeline, Docker Pipeline, Credentials Binding and JUnit\n');
 });
 
 describe('the timeout of the project file', () => {
