@@ -133,17 +133,9 @@ export async function gatherAnswers(
   };
   if (settings.project === undefined && !(await ask('project', 'Project slug')))
     throw unanswered('a project');
-  const askProcesses = async () => {
-    const question = 'Process slug, or several separated by commas (Enter to use tags)';
-    const slugs = await promptFor(context, question, (text) => readValue('tags', jsonOf('tags', text)));
-    const [first, ...more] = slugs ?? [];
-    if (slugs === null) throw missing(wanted, config);
-    if (more.length > 0) answers.gates = gatesWith(target, slugs ?? []);
-    else if (first !== undefined) answers.process = first;
-    return first !== undefined;
-  };
-  if (!selected && !(await askProcesses()) && !(await ask('tags', 'Tags, separated by commas')))
-    throw unanswered('a process or a tag');
+  const askRun = async () =>
+    (await ask('process', 'Process slug (Enter to use tags)')) || ask('tags', 'Tags, separated by commas');
+  if (!selected && !(await askRun())) throw unanswered('a process or a tag');
   if (answers.environment === undefined && fields.environment === undefined)
     await ask('environment', "Environment key (Enter for the project's default)");
   if (settings.apiUrl === undefined)

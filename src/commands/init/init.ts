@@ -130,8 +130,6 @@ async function configure(context: Context, root: string, flags: InitFlags): Prom
   const { answers, asked } = mustBeWhole
     ? await gatherAnswers(context, target, processes, !yes, sameConfig(flags))
     : { answers: {}, asked: false };
-  if (pipelineOnly && answers.gates !== undefined)
-    throw new UsageError('--pipeline-only writes no gates', { hint: 'leave it out' });
   const changes = pipelineOnly ? [] : differing(fields, answers);
   if (exists && changes.length > 0 && !force) {
     const problem = `${displayPath(io, path)} already exists with different settings: ${changes.join(', ')}`;
