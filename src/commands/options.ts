@@ -1,5 +1,5 @@
 import { UsageError } from '../errors.ts';
-import { jsonFor, readTexts } from '../options/read.ts';
+import { emptyOption, jsonFor, readTexts } from '../options/read.ts';
 import { type Flags, flagName, type OptionId, type OptionRow, optionIds, rowOf } from '../options/table.ts';
 import { splitNames } from '../options/types.ts';
 import type { SettingName, SomeSettings } from '../settings/names.ts';
@@ -21,9 +21,7 @@ export function numberUpTo(option: string, text: string, most: number): number {
 }
 
 export function filled(option: string, value: string | undefined): string | undefined {
-  if (value !== undefined && value.trim() === '') {
-    throw new UsageError(`${option} is empty`, { hint: `give ${option} a value, or leave it out` });
-  }
+  if (value !== undefined && value.trim() === '') throw emptyOption(option);
   return value;
 }
 
@@ -37,7 +35,7 @@ export function chosenFormat({ json, format }: Flags): Flags['format'] {
 export function namesIn(option: string, text: string): string[] {
   const names = splitNames(text);
   if (names.length > 0) return names;
-  throw new UsageError(`${option} is empty`, { hint: `give ${option} a value, or leave it out` });
+  throw emptyOption(option);
 }
 
 /** Returns commander's name of an option: `deployedUrl`. */

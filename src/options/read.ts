@@ -41,6 +41,11 @@ export function jsonFor<Id extends OptionId>(id: Id, value: OptionValues[Id]): u
   return type.toJson === undefined ? value : type.toJson(value);
 }
 
+/** Returns the error for an option without text, as with an unset variable. */
+export function emptyOption(name: string): UsageError {
+  return new UsageError(`${name} is empty`, { hint: `give ${name} a value, or leave it out` });
+}
+
 /**
  * Reads the texts of an option on the command line: one, or several of a list.
  * @throws UsageError
@@ -49,8 +54,7 @@ export function readTexts<Id extends OptionId>(id: Id, texts: readonly string[])
   const row: OptionRow = rowOf(id);
   const name = flagName(row);
   const { type } = row;
-  if (texts.some((text) => text.trim() === ''))
-    throw new UsageError(`${name} is empty`, { hint: `give ${name} a value, or leave it out` });
+  if (texts.some((text) => text.trim() === '')) throw emptyOption(name);
   // A URL is checked when it is used: whether http is allowed depends on another option.
   if (type.kind === 'url') return texts.at(-1)?.trim() as OptionValues[Id];
   const parts = texts.map((text) => {
@@ -58,8 +62,7 @@ export function readTexts<Id extends OptionId>(id: Id, texts: readonly string[])
     if (type.kind !== 'overrides' || typeof json === 'object') return json;
     throw new UsageError(`${name}: ${echoed(text)} is not ${type.is}`, { hint: type.write });
   });
-  if (parts.some((part) => Array.isArray(part) && part.length === 0))
-    throw new UsageError(`${name} is empty`, { hint: `give ${name} a value, or leave it out` });
+  if (parts.some((part) => Array.isArray(part) && part.length === 0)) throw emptyOption(name);
   try {
     return readValue(id, joinedTexts(type.kind, parts));
   } catch (error) {

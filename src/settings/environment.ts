@@ -55,11 +55,6 @@ export function readSecret(
       hint: `check the path and the permissions; the secret itself belongs in ${name}`,
     });
   }
-  if (/^(?:255,254|254,255)$/.test(bytes.subarray(0, 2).join(','))) {
-    throw new ConfigError(`the file that ${name}_FILE names is UTF-16 text: ${path}`, {
-      hint: 'save it as UTF-8; in Windows PowerShell, use Set-Content -Encoding ascii instead of >',
-    });
-  }
   const text = new TextDecoder().decode(bytes).replace(/\r?\n$/, '');
   if (text === '') {
     throw new ConfigError(`the file that ${name}_FILE names is empty: ${path}`, {

@@ -37,12 +37,8 @@ function quotedKey(key: string): string {
   return JSON.stringify(key.length > 60 ? `${key.slice(0, 59)}…` : key);
 }
 
-/** Names for advisory gates in CI systems. */
-const advisoryNames = /^(?:optional|allow_?failure|continue-?on-?error)$/i;
-
 function unknownName(place: string, name: string, known: readonly string[]): ConfigError {
-  const advisory = known.find((one) => one === 'advisory' && advisoryNames.test(name));
-  const near = advisory ?? nearest(name, known);
+  const near = nearest(name, known);
   const hint =
     near === null ? `the settings are ${known.join(', ')}` : `did you mean ${JSON.stringify(near)}?`;
   return new ConfigError(`${place}: unknown setting ${quotedKey(name)}`, { hint });

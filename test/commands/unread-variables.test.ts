@@ -55,12 +55,3 @@ it('does not warn of variables of other programs, nor of those that reports set'
   const env = Object.fromEntries(names.map((name) => [name, 'x']));
   expect((await on.with({ env })('env', 'list')).err).not.toContain('does not read');
 });
-
-it.each(['optional', 'allow_failure', 'continueOnError'])(
-  'suggests advisory for "%s" in a gate of the project file',
-  async (name) => {
-    const files = { '/nowhere/.rungate.json': `{ "gates": { "a": { "process": "p", "${name}": true } } }` };
-    const { code, err } = await on.with({ files })('gate');
-    expect([code, err]).toEqual([78, expect.stringContaining('did you mean "advisory"?')]);
-  },
-);

@@ -56,20 +56,14 @@ export const api = command({
   },
   examples: ['rungate api GET "/api/environments?page=2"'],
   async run(context, args, flags) {
-    if (/^\/?api\//.test(args.method)) {
-      throw new UsageError('the path comes after the method', {
-        hint: 'write rungate api GET /api/environments',
-      });
-    }
     const method = oneOf('<method>', methods, args.method.toUpperCase());
     const { path, query } = servicePath(args.path);
     const key = filled('--idempotency-key', flags.idempotencyKey);
     const json = await requestBody(context.io, { ...flags });
-    if (method === 'GET' && json !== undefined) {
+    if (method === 'GET' && json !== undefined)
       throw new UsageError('a GET request has no body', {
         hint: 'put parameters into the path: ?name=value',
       });
-    }
     const endpoint: Endpoint = {
       method: method as Method,
       path,

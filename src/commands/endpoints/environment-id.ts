@@ -9,10 +9,9 @@ import { nearest } from '../../suggest.ts';
 export const namesEnvironment = ({ path }: Pick<Endpoint, 'path'>) => path.startsWith('/api/environments/{');
 
 function ambiguous(key: string, matches: readonly Listed[]): UsageError {
-  const some = matches.slice(0, 5).map(({ id, name }) => `${id ?? 'no id'} (${name ?? 'no name'})`);
-  const more = matches.length > some.length ? ', …' : '';
+  const shown = matches.map(({ id, name }) => `${id ?? 'no id'} (${name ?? 'no name'})`).join(', ');
   return new UsageError(
-    `${matches.length} environments have the key ${JSON.stringify(key)}: ${excerpt(some.join(', '), 400)}${more}`,
+    `${matches.length} environments have the key ${JSON.stringify(key)}: ${excerpt(shown, 400)}`,
     { hint: 'give the id of the environment that you mean' },
   );
 }
