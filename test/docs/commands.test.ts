@@ -7,19 +7,37 @@ import { commandsPage } from '../generated/commands-page.ts';
 const leaves = (command: Command): Command[] =>
   command.commands.length === 0 ? [command] : command.commands.flatMap(leaves);
 
-it('the page has every command and every option', async () => {
-  const program = await everyCommand();
-  const page = commandsPage(program);
-  const commands = leaves(program);
-  expect(commands).not.toEqual([]);
-  for (const command of commands) {
-    const { name, parent } = { name: command.name(), parent: command.parent?.name() };
-    expect(page).toMatch(new RegExp(`^#{2,4} rungate (.* )?(${parent} )?${name}$`, 'm'));
-    const sections = page.split(/^#+ /m);
-    const section = sections.find((one) => one.startsWith(`${fullName(command)}\n`));
-    for (const { flags, hidden, helpGroupHeading } of command.options) {
-      const place = helpGroupHeading === 'Global options:' ? page : section;
-      if (!hidden) expect(place, name).toContain(flags.replaceAll('|', '\\|'));
+const program = await everyCommand();
+const page = commandsPage(program);
+const sections = page.split(/^#+ /m);
+const sectionOf = (name: string) => sections.find((one) => one.startsWith(`${name}\n`));
+
+/** Returns the section of a command, or its row in the table of its group. */
+function placeOf(name: string): string | undefined {
+  const group = name.split(' ').slice(0, 2).join(' ');
+  const row = `| \`${name.slice(group.length + 1)}`;
+  const isRow = (line: string) => line.startsWith(row) && /^[ `]/.test(line.slice(row.length));
+  return sectionOf(name) ?? sectionOf(group)?.split('\n').find(isRow);
+}
+
+/** Returns the sections whose options a command takes too, and that its own section links. */
+const linkedIn = (place: string) =>
+  [...place.matchAll(/those of \[`(.+?)`\]/g)].map(([, name = '']) => sectionOf(name) ?? '').join('');
+
+it.each(leaves(program).map((command) => [fullName(command), command] as const))(
+  'the page has %s with every option',
+  (name, command) => {
+    const place = placeOf(name) ?? '';
+    expect(place).not.toBe('');
+    for (const { flags, long, hidden, helpGroupHeading } of command.options) {
+      if (hidden) continue;
+      expect(page).toContain(flags.replaceAll('|', '\\|'));
+      if (helpGroupHeading !== 'Global options:')
+        expect(place + linkedIn(place)).toMatch(new RegExp(`\`[^\`]*${long}\\b`));
     }
-  }
+  },
+);
+
+it('the page begins with the commands', () => {
+  expect(page).toMatch(/^# Commands\n\n\| Gate \|/);
 });

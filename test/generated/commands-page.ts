@@ -2,98 +2,222 @@ import type { Command } from 'commander';
 import type { HelpCommand, HelpOption } from '../../src/commands/help-json.ts';
 import { describeHelp } from '../../src/commands/help-json.ts';
 
+type Row = readonly string[];
+
 /** Escapes Markdown in the text of a sentence or a table cell. */
 const plain = (text: string) => text.replaceAll('|', '\\|').replaceAll('<', '&lt;').replaceAll('*', '\\*');
 
-function table(head: readonly [string, string], rows: readonly (readonly [string, string])[]): string {
-  return [head, ['---', '---'], ...rows].map(([left, right]) => `| ${left} | ${right} |\n`).join('');
+function table(head: Row, rows: readonly Row[]): string {
+  if (rows.length === 0) return '';
+  const lines = [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |\n`);
+  return `\n${lines.join('')}`;
 }
 
 const code = (text: string) => `\`${text.replaceAll('|', '\\|')}\``;
+const linkTo = (name: string, text = name) => `[\`${text}\`](#${name.replaceAll(' ', '-')})`;
 const flagsOf = ({ short, flag, placeholder }: HelpOption) =>
   `${short === undefined ? '' : `${short}, `}${flag}${placeholder === undefined ? '' : ` <${placeholder}>`}`;
+const optionRow = (one: HelpOption): Row => [code(flagsOf(one)), plain(one.description)];
+const flagList = (options: readonly HelpOption[]) => options.map(({ flag }) => code(flag)).join(', ');
 
-/** Groups items by their headings, in order. */
-function byGroup<Item extends { readonly group: string }>(items: readonly Item[]): [string, Item[]][] {
-  const names = [...new Set(items.map(({ group }) => group))];
-  return names.map((name) => [name, items.filter(({ group }) => group === name)]);
+/** Groups items by a text, in order. */
+function groupBy<Item>(items: readonly Item[], textOf: (item: Item) => string): [string, Item[]][] {
+  const names = [...new Set(items.map(textOf))];
+  return names.map((name) => [name, items.filter((item) => textOf(item) === name)]);
 }
 
-function optionTables(options: readonly HelpOption[]): string {
-  return byGroup(options)
-    .map(([name, ones]) => {
-      const rows = ones.map((one) => [code(flagsOf(one)), plain(one.description)] as const);
-      return `\n${table([name, ''], rows)}`;
-    })
-    .join('');
-}
-
-/** Returns the examples as a block that tests can run. */
+/** Returns the examples as a block that tests can run. Examples that end an item come last, because others need the item. */
 function exampleBlock(examples: readonly string[]): string {
   if (examples.length === 0) return '';
-  const lines = examples.join('\n');
+  const last = examples.filter((line) => / (archive|delete) /.test(line));
+  const lines = [...examples.filter((line) => !last.includes(line)), ...last.toReversed()].join('\n');
   const needs = lines.includes('rungate gate') ? '<!-- with: .rungate.json -->\n\n' : '';
   return `\n${needs}\`\`\`sh\n${lines}\n\`\`\`\n`;
 }
 
-const linkTo = (name: string) => `[\`${name}\`](#${name.replaceAll(' ', '-')})`;
-
-/** Returns the sentences about the options that earlier commands have with the same meaning. */
-function sameOptions(options: readonly HelpOption[], known: ReadonlyMap<string, string>): string {
-  const names = [...new Set(options.map((one) => known.get(keyOf(one)) ?? ''))];
-  return names
-    .map((name) => {
-      const flags = options.filter((one) => known.get(keyOf(one)) === name);
-      return `\nAs in ${linkTo(name)}: ${flags.map((one) => code(flagsOf(one))).join(', ')}.\n`;
-    })
-    .join('');
-}
+/** The notes that another page has. */
+const notesElsewhere: Readonly<Record<string, string>> = {
+  'rungate mock serve': '[Faults](mock.md#faults) describes the faults.',
+  'rungate mock exec': '',
+  'rungate completion': '[Shell completion](platforms.md#shell-completion) shows the line for each shell.',
+};
 
 const keyOf = (option: HelpOption) => `${flagsOf(option)} ${option.description}`;
+/** Returns the name of the command directly below the program: `rungate env vars list` is in `rungate env`. */
+const topOf = (name: string) => name.split(' ').slice(0, 2).join(' ');
 
-/** @param known the command that describes an option, for each option of the commands before this one */
-function section(command: HelpCommand, known: Map<string, string>): string {
-  const { name, description, usage, notes, examples, commands } = command;
-  const options = command.options.filter((one) => !known.has(keyOf(one)));
-  const repeated = command.options.filter((one) => known.has(keyOf(one)));
-  const same = sameOptions(repeated, known);
-  for (const one of options) known.set(keyOf(one), name);
-  const depth = Math.min(name.split(' ').length, 4);
-  const named = command.arguments.filter((one) => one.description !== '');
-  const rows = named.map((one) => [code(one.name), plain(one.description)] as const);
-  return [
-    `\n${'#'.repeat(depth)} ${name}\n`,
-    `\n${plain(description).replaceAll('\n', '\\\n')}\n`,
-    commands.length > 0 ? '' : `\n\`\`\`text\n${usage}\n\`\`\`\n`,
-    rows.length === 0 ? '' : `\n${table(['Arguments', ''], rows)}`,
-    optionTables(options),
-    same,
-    notes === '' ? '' : `\n\`\`\`text\n${notes}\n\`\`\`\n`,
-    exampleBlock(examples),
-  ].join('');
+/**
+ * Returns where the page describes each option: the first command that has it, or '' for the table of shared options, which has
+ * those of several groups. Options of the gate are described there.
+ */
+function homesOf(commands: readonly HelpCommand[]): Map<string, string> {
+  const users = new Map<string, string[]>();
+  for (const { name, options } of commands)
+    for (const one of options) users.set(keyOf(one), [...(users.get(keyOf(one)) ?? []), name]);
+  return new Map(
+    [...users].map(([key, [first = '', ...others]]) => {
+      const isShared = first !== 'rungate gate' && others.some((name) => topOf(name) !== topOf(first));
+      return [key, isShared ? '' : first];
+    }),
+  );
+}
+
+const credentialLine = /\nCredential: (.*?)\.?$/m;
+const credentialOf = ({ description }: HelpCommand) => credentialLine.exec(description)?.[1] ?? '';
+
+/** Returns the usage and the arguments of a command that takes any. */
+function usageOf({ usage, arguments: all }: HelpCommand): string {
+  if (all.length === 0) return '';
+  const described = all.filter(({ description }) => description !== '');
+  const texts = described.map((one) => `${code(one.name)}: ${plain(one.description)}`);
+  return `\nUsage: ${[code(usage), ...texts].join('; ')}.\n`;
+}
+
+/** Writes the sections of the commands. It remembers the notes that it has written, to write each only once. */
+class Sections {
+  readonly homes: ReadonlyMap<string, string>;
+  readonly written = new Map<string, string>();
+  readonly commands: readonly HelpCommand[];
+
+  constructor(commands: readonly HelpCommand[]) {
+    this.commands = commands;
+    this.homes = homesOf(commands);
+  }
+
+  /** Returns the options of a command that the page describes elsewhere. */
+  elsewhere({ name, options }: HelpCommand): string[] {
+    const homeOf = (one: HelpOption) => this.homes.get(keyOf(one)) ?? '';
+    const repeated = options.filter((one) => homeOf(one) !== name);
+    const sharedFirst = repeated.toSorted((a, b) => Number(homeOf(a) !== '') - Number(homeOf(b) !== ''));
+    return groupBy(sharedFirst, homeOf).map(([home, ones]) => {
+      const owner = this.commands.find((one) => one.name === home);
+      if (owner === undefined) return flagList(ones);
+      const keys = ones.map(keyOf);
+      const isAll = this.ownOptions(owner).every((one) => keys.includes(keyOf(one)));
+      return isAll ? `those of ${linkTo(home)}` : `as in ${linkTo(home)}: ${flagList(ones)}`;
+    });
+  }
+
+  ownOptions = ({ name, options }: HelpCommand) =>
+    options.filter((one) => this.homes.get(keyOf(one)) === name);
+
+  /** Returns the notes, without paragraphs of an earlier command, which it links. */
+  notes({ name, notes }: HelpCommand): string {
+    const other = notesElsewhere[name];
+    if (other !== undefined) return other === '' ? '' : `\n${other}\n`;
+    const parts = notes.split('\n\n').filter((part) => part !== '');
+    const fresh = parts.filter((part) => !this.written.has(part));
+    const homes = parts.flatMap((part) => this.written.get(part) ?? []);
+    for (const part of fresh) this.written.set(part, name);
+    const see = [...new Set(homes)].map((home) => `\nThe notes of ${linkTo(home)} apply here, too.\n`);
+    const block = fresh.length === 0 ? '' : `\n\`\`\`text\n${fresh.join('\n\n')}\n\`\`\`\n`;
+    return `${block}${see.join('')}`;
+  }
+
+  /** Whether a row in the table of its group says everything about a command. */
+  isRow(command: HelpCommand): boolean {
+    return command.notes === '' && this.ownOptions(command).length <= 1 && command.options.length <= 6;
+  }
+
+  /** Returns the section of one command. */
+  section(command: HelpCommand, depth: number, credential = ''): string {
+    const { name, description, examples } = command;
+    const text = credential === '' ? description : description.replace(credentialLine, '');
+    const tables = groupBy(this.ownOptions(command), ({ group }) => group).map(([group, ones]) =>
+      table([group, ''], ones.map(optionRow)),
+    );
+    const others = this.elsewhere(command);
+    return [
+      `\n${'#'.repeat(depth)} ${name}\n`,
+      `\n${plain(text).replaceAll('\n', '\\\n')}\n`,
+      usageOf(command),
+      ...tables,
+      others.length === 0
+        ? ''
+        : `\n${tables.length === 0 ? 'Options' : 'More options'}: ${others.join('; ')}.\n`,
+      this.notes(command),
+      exampleBlock(examples),
+    ].join('');
+  }
+
+  /** Returns the row of a command in the table of its group. */
+  row(command: HelpCommand, group: string, credential: string): Row {
+    const short = command.name.slice(group.length + 1);
+    if (!this.isRow(command)) return [linkTo(command.name, short), plain(command.summary), ''];
+    const usage = command.usage.slice(group.length + 1).replace(' [options]', '');
+    const text = credential === '' ? command.description : command.description.replace(credentialLine, '');
+    const described = command.arguments.filter((one) => one.description !== '');
+    const texts = described.map((one) => ` ${code(one.name)}: ${plain(one.description)}.`);
+    const own = this.ownOptions(command).map((one) => optionRow(one).join(': '));
+    const cell = [...own, ...this.elsewhere(command)].join('; ');
+    return [code(usage), `${plain(text).replaceAll('\n', ' ')}${texts.join('')}`, cell];
+  }
+
+  /** Returns the section of a group: a table of its commands, and a section for each that has more to say. */
+  group(group: HelpCommand): string {
+    const isIn = ({ name, commands }: HelpCommand) =>
+      name.startsWith(`${group.name} `) && commands.length === 0;
+    const leaves = this.commands.filter(isIn);
+    const credentials = new Set(leaves.map(credentialOf).filter((text) => text !== ''));
+    const credential = credentials.size === 1 ? ([...credentials][0] ?? '') : '';
+    const without = leaves.filter((one) => credentialOf(one) === '');
+    const names = without.map(({ name }) => code(name.slice(group.name.length + 1)));
+    const except = names.length === 0 ? '' : `; ${names.join(', ')} need none`;
+    const rows = leaves.map((one) => this.row(one, group.name, credential));
+    const width = rows.some((cells) => cells[2] !== '') ? 3 : 2;
+    const short = leaves.filter((one) => this.isRow(one));
+    return [
+      `\n## ${group.name}\n`,
+      `\n${plain(group.description)}\n`,
+      credential === '' ? '' : `\nCredential: ${plain(credential)}${except}.\n`,
+      table(
+        ['Command', '', 'Options'].slice(0, width),
+        rows.map((cells) => cells.slice(0, width)),
+      ),
+      this.notes(group),
+      exampleBlock(short.flatMap(({ examples }) => examples)),
+      ...leaves.filter((one) => !short.includes(one)).map((one) => this.section(one, 3, credential)),
+    ].join('');
+  }
+
+  /** Returns the table of the options that several groups have. */
+  shared(): string {
+    const all = this.commands.flatMap(({ options }) => options);
+    const shared = new Map(
+      all.filter((one) => this.homes.get(keyOf(one)) === '').map((one) => [keyOf(one), one]),
+    );
+    return table(['Option', ''], [...shared.values()].map(optionRow));
+  }
 }
 
 /** Returns docs/reference/commands.md, generated from the program. */
 export function commandsPage(program: Command): string {
   const { globalOptions, commands } = describeHelp(program);
   const [whole, ...below] = commands;
-  const known = new Map<string, string>();
-  const groups = below.filter(({ name }) => whole?.commands.includes(name));
-  const index = byGroup(groups).map(([heading, ones]) => {
-    const link = ({ name, summary }: HelpCommand) => [linkTo(name), plain(summary)] as const;
-    return table([heading, ''], ones.map(link));
-  });
+  const top = below.filter(({ name }) => whole?.commands.includes(name));
+  const sections = new Sections(below);
+  const index = groupBy(top, ({ group }) => group).map(([heading, ones]) =>
+    table(
+      [heading, ''],
+      ones.map(({ name, summary }): Row => [linkTo(name), plain(summary)]),
+    ),
+  );
+  const texts = top.map((one) =>
+    one.commands.length === 0 ? sections.section(one, 2) : sections.group(one),
+  );
   return `# Commands
+${index.join('')}
+\`rungate <command> --help\` shows a command's common options, and \`--help --all\` shows all of them. Every command also takes the [options of every command](#options-of-every-command).
+${texts.join('')}
+## Shared options
 
-\`rungate <command> --help\` shows the common options of a command, and \`--help --all\` shows all of them, as this page does. Exit codes are in [exit-codes.md](exit-codes.md), settings in
-[settings.md](settings.md). An option that several commands have with the same meaning is described at the first one. \`npm run generate\` writes this page from the program, and tests run its examples.
-
-${index.join('\n')}
+Several groups of commands take these options, with the same meaning. Above, the page lists them by name only.
+${sections.shared()}
 ## Options of every command
 
 Put them before or after the command's name. \`rungate --version\`, \`rungate -V\` and \`rungate version\` show the version. Write durations as \`250ms\`, \`10s\`, \`5m\`, \`1h\` or \`1d\`; a number without a unit is in seconds.
 Put variables in quotes. To use the name of an option as a value, write \`=\`: \`--ref=--wait\`.
-${optionTables(globalOptions)}
+${table(['Global options', ''], globalOptions.map(optionRow))}
 ## Tables
 
 On a terminal, a list is a table of at most six columns; columns that do not fit are hidden. The last line, on standard error, names the hidden
@@ -101,5 +225,5 @@ columns. \`--columns id,name,baseUrl\` shows exactly these fields, with objects 
 
 In a file or a pipe, a list has the same columns as tab-separated values, without a header. A missing
 field is an empty value. In scripts that must not depend on the order of columns, use \`--json\`.
-${below.map((command) => section(command, known)).join('')}`;
+`;
 }

@@ -21,7 +21,7 @@ const folder = folderWithSpace();
 const tools = folderWithSpace();
 
 /** The session with cmd on the page: each command with its output and its exit code. */
-const page = readFileSync(here('../../docs/reference/platforms.md'), 'utf8');
+const page = readFileSync(here('../../docs/project/platforms.md'), 'utf8');
 const [, session = ''] = /^```text\n(.*?)^```$/ms.exec(page) ?? [];
 const shownSteps = [
   ...session.matchAll(/^C:\\shop>([^\n]*)\n(.*?)^C:\\shop>echo %ERRORLEVEL%\n(\d+)$/gms),

@@ -9,7 +9,6 @@ import { namesEnvironment } from './environment-id.ts';
 const environment = 'env_8za03c7w12h3';
 const variable = 'var_nnxg8j5347s3';
 const observation = 'shop obs_zvy1y1b55ppn';
-const confirmed = 'shop obs_60a1cp2x06bz';
 const webhook = 'wh_3abhx3vn1zef';
 const delivery = 'dlv_k6t7dk4skqkn';
 
@@ -39,8 +38,8 @@ const endpointExamples: Readonly<Partial<Record<EndpointName, string>>> = {
   'observations.confirm': observation,
   'observations.archive': observation,
   'observations.supersede': `${observation} --field reason=newer`,
-  'observations.promoteToTicket': confirmed,
-  'observations.promoteToWiki': confirmed,
+  'observations.promoteToTicket': 'shop obs_60a1cp2x06bz',
+  'observations.promoteToWiki': 'shop obs_8tb1x2zzcvyh',
   'webhooks.eventTypes': '',
   'webhooks.list': '--project-id shop',
   'webhooks.create': '--project-id shop --field url=https://a.example/hook',
