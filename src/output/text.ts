@@ -12,7 +12,7 @@ export function wantsColor(env: Io['env'], isTTY: boolean): boolean {
   return isTTY && env.TERM !== 'dumb';
 }
 
-type Painter = (tone: Tone, text: string) => string;
+export type Painter = (tone: Tone, text: string) => string;
 
 /** Returns a function that colours text for standard error, or returns it unchanged if `color` is false. */
 export async function painter(color: boolean): Promise<Painter> {
