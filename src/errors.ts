@@ -33,18 +33,17 @@ export interface ErrorParts {
 
 /** The base class of every error that rungate explains. `code` is stable; `message` is for people. */
 export abstract class RungateError extends Error {
-  readonly code: string;
+  abstract readonly code: string;
   /** The suggested remedy. Writable, because callers often know a better one than the code that failed. */
   hint: string | undefined;
   /** Shown to people instead of the hint. */
   readonly lines: readonly string[] | undefined;
   facts: ExchangeFacts = {};
 
-  constructor(code: string, message: string, { cause, hint, lines }: ErrorParts = {}) {
+  constructor(message: string, { cause, hint, lines }: ErrorParts = {}) {
     super(message, cause === undefined ? undefined : { cause });
     // Each class sets its name explicitly: the minifier shortens class names to a letter or two.
     this.name = new.target.name;
-    this.code = code;
     this.hint = hint;
     this.lines = lines;
   }
@@ -53,25 +52,19 @@ export abstract class RungateError extends Error {
 /** The call itself is wrong; nothing was sent. */
 export class UsageError extends RungateError {
   static override readonly name = 'UsageError';
-  constructor(message: string, parts: ErrorParts = {}) {
-    super('usage', message, parts);
-  }
+  readonly code = 'usage';
 }
 
 /** A setting from the environment or a file is missing or invalid; nothing was sent. */
 export class ConfigError extends RungateError {
   static override readonly name = 'ConfigError';
-  constructor(message: string, parts: ErrorParts = {}) {
-    super('config', message, parts);
-  }
+  readonly code = 'config';
 }
 
 /** The credential that an endpoint requires is missing or of the wrong kind; nothing was sent. */
 export class CredentialError extends RungateError {
   static override readonly name = 'CredentialError';
-  constructor(message: string, parts: ErrorParts = {}) {
-    super('credentials', message, parts);
-  }
+  readonly code = 'credentials';
 }
 
 /** The parts of an HttpError. */
@@ -95,6 +88,7 @@ function setBody(error: HttpError | UnexpectedResponseError, value: string | und
 /** The service responded with an error. */
 export class HttpError extends RungateError {
   static override readonly name = 'HttpError';
+  readonly code: string;
   readonly status: number;
   readonly error: string | undefined;
   /** Text according to the API, or any other JSON; untrusted. */
@@ -105,7 +99,8 @@ export class HttpError extends RungateError {
   declare body: string | undefined;
 
   constructor(message: string, parts: HttpErrorParts) {
-    super(httpCode(parts.status), message, parts);
+    super(message, parts);
+    this.code = httpCode(parts.status);
     this.status = parts.status;
     this.error = parts.error;
     this.details = parts.details;
@@ -138,6 +133,7 @@ export interface UnexpectedResponseErrorParts extends ErrorParts {
 /** The service responded with success, but the response does not match its API. */
 export class UnexpectedResponseError extends RungateError {
   static override readonly name = 'UnexpectedResponseError';
+  readonly code = 'unexpected_response';
   readonly field: string;
   readonly expected: string;
   readonly received: string;
@@ -147,7 +143,7 @@ export class UnexpectedResponseError extends RungateError {
   declare body: string | undefined;
 
   constructor(message: string, parts: UnexpectedResponseErrorParts) {
-    super('unexpected_response', message, parts);
+    super(message, parts);
     this.field = parts.field;
     this.expected = parts.expected;
     this.received = parts.received;
@@ -160,17 +156,13 @@ export class UnexpectedResponseError extends RungateError {
 /** The deployed build is not the expected one, or was not at some time during a run. */
 export class MismatchError extends RungateError {
   static override readonly name = 'MismatchError';
-  constructor(message: string, parts: ErrorParts = {}) {
-    super('mismatch', message, parts);
-  }
+  readonly code = 'mismatch';
 }
 
 /** No run was created, because the turn of the request did not come within the timeout. */
 export class TimeoutError extends RungateError {
   static override readonly name = 'TimeoutError';
-  constructor(message: string, parts: ErrorParts = {}) {
-    super('timeout', message, parts);
-  }
+  readonly code = 'timeout';
 }
 
 /**
@@ -183,11 +175,15 @@ export type NetworkFault = 'dns' | 'refused' | 'tls' | 'connect' | 'broken' | 'd
 /** The service could not be reached, or its response did not arrive. */
 export class NetworkError extends RungateError {
   static override readonly name = 'NetworkError';
-  readonly fault: NetworkFault;
+  readonly code: `network_${NetworkFault}`;
 
-  constructor(fault: NetworkFault, message: string, parts: ErrorParts = {}) {
-    super(`network_${fault}`, message, parts);
-    this.fault = fault;
+  constructor(
+    readonly fault: NetworkFault,
+    message: string,
+    parts: ErrorParts = {},
+  ) {
+    super(message, parts);
+    this.code = `network_${fault}`;
   }
 
   /** Whether the request certainly never arrived, so that a retry cannot repeat its effect. */
@@ -211,20 +207,17 @@ export type StopListener = (cause: StopCause, orphaned?: boolean) => void;
 /** A person, the CI or the caller stopped the command. */
 export class StoppedError extends RungateError {
   static override readonly name = 'StoppedError';
-  readonly signal: StopCause;
+  readonly code = 'stopped';
 
-  constructor(signal: StopCause) {
-    super('stopped', `stopped by ${signal}`);
-    this.signal = signal;
+  constructor(readonly signal: StopCause) {
+    super(`stopped by ${signal}`);
   }
 }
 
 /** A person declined a prompt or ended the input; nothing was done. */
 export class DeclinedError extends RungateError {
   static override readonly name = 'DeclinedError';
-  constructor(message: string) {
-    super('declined', message);
-  }
+  readonly code = 'declined';
 }
 
 /** Redacts the text of a response, which stays JSON if it is JSON. */
@@ -281,16 +274,8 @@ export interface ErrorReport {
 }
 
 export function reportError(error: RungateError): ErrorReport {
-  const withResponse = error instanceof HttpError || error instanceof UnexpectedResponseError ? error : null;
-  const details = error instanceof HttpError ? error : null;
-  return {
-    code: error.code,
-    message: error.message,
-    status: withResponse?.status ?? null,
-    method: error.facts.method ?? null,
-    path: error.facts.path ?? null,
-    details: details?.details ?? null,
-    hint: error.hint ?? null,
-    body: withResponse?.body ?? null,
-  };
+  const { code, message, hint = null } = error;
+  const { method = null, path = null } = error.facts;
+  const { status = null, details = null, body = null } = error as Partial<HttpError>;
+  return { code, message, status, method, path, details, hint, body };
 }
