@@ -31,22 +31,12 @@ export function credentialHeader(
   const value = kind === 'key' ? credentials.apiKey : credentials.token;
   if (!value) {
     const other = kind === 'key' ? credentials.token : credentials.apiKey;
-    if (auth === 'jwt' && other) {
-      throw new CredentialError(`${call} needs a bearer token: an API key cannot manage API keys`, {
-        hint: nameOf('give.bearer'),
-      });
-    }
-    if (auth === 'either' && !other) {
-      throw new CredentialError(`${call} needs a credential, but none is set`, {
-        hint: nameOf('give.either'),
-      });
-    }
-    const only = other
-      ? `, but only ${kindNames[kind === 'key' ? 'bearer' : 'key']} is set`
-      : ', but none is set';
-    throw new CredentialError(`${call} needs ${kindNames[kind]}${only}`, {
-      hint: nameOf(`give.${kind}`),
-    });
+    const missing = (needed: string, give: 'bearer' | 'key' | 'either' = kind) =>
+      new CredentialError(`${call} needs ${needed}`, { hint: nameOf(`give.${give}`) });
+    if (auth === 'jwt' && other) throw missing('a bearer token: an API key cannot manage API keys');
+    if (auth === 'either' && !other) throw missing('a credential, but none is set', 'either');
+    const set = other ? `only ${kindNames[kind === 'key' ? 'bearer' : 'key']}` : 'none';
+    throw missing(`${kindNames[kind]}, but ${set} is set`);
   }
   const [what, setting] =
     kind === 'key' ? (['API key', 'apiKey'] as const) : (['bearer token', 'token'] as const);

@@ -2,14 +2,6 @@ import { defaultPageSize } from '../contract/fields.ts';
 import { count as counted } from '../count.ts';
 import { hasNext, type Page, type PageQuery } from './list.ts';
 
-/** Why a list is not whole: a sentence, and the field that says so. */
-export interface PageProblem {
-  readonly text: string;
-  readonly field: 'items' | 'hasNextPage';
-  readonly expected: string;
-  readonly received: string;
-}
-
 /** How a list goes on after a page. */
 export interface Judgement {
   /** The indexes of the page's items that no earlier page had. */
@@ -17,7 +9,7 @@ export interface Judgement {
   /** The page to read next; null at the end. */
   readonly next: number | null;
   /** The reason why the list ends after this page's items, or before them if they came on an earlier page. */
-  readonly problem?: PageProblem | undefined;
+  readonly problem?: string | undefined;
 }
 
 /** How often a list that changes is read. If its consumer deletes each item, each pass reads half of the rest. */
@@ -78,8 +70,7 @@ export class PageSequence {
     if (earlier !== undefined && wasGuess) return this.#end(pass, []);
     pass.firstCount ??= totalCount;
     if (earlier !== undefined && items.length > (totalCount ?? 0) - (pass.firstCount ?? 0)) {
-      const repeated = `page ${number} repeats items of page ${earlier}`;
-      return ended([], 'items', repeated, 'new items', `those of page ${earlier}`);
+      return { fresh: [], next: null, problem: `page ${number} repeats items of page ${earlier}` };
     }
     const grown = totalCount === undefined ? 0 : totalCount - (pass.count ?? totalCount);
     pass.count = totalCount ?? pass.count;
@@ -122,25 +113,18 @@ export class PageSequence {
       page.hasNextPage ?? (isDecided ? received < count : hasNext(page, { page: number, pageSize }));
     // The service's pages may be shorter than requested.
     this.isGuess = more === undefined && items.length >= Math.min(pageSize, defaultPageSize);
-    if (more === true && items.length === 0) {
-      const text = `page ${number} says that there are more items, but is empty`;
-      return ended(fresh, 'hasNextPage', text, 'false', 'true');
-    }
-    if (more === true && isCounted && page.totalCount !== undefined && received > count) {
-      const text = `page ${number} says that there are more items, but all ${count} were received`;
-      return ended(fresh, 'hasNextPage', text, 'false', 'true');
-    }
+    const ended = (problem: string): Judgement => ({ fresh, next: null, problem });
+    const says = `page ${number} says that there are more items, but`;
+    if (more === true && items.length === 0) return ended(`${says} is empty`);
+    if (more === true && isCounted && page.totalCount !== undefined && received > count)
+      return ended(`${says} all ${count} were received`);
     if (more === true || this.isGuess) return { fresh, next: number + 1 };
     // Items that came during the read may have been missed.
-    if (!hasShrunk && received < firstCount) {
-      const text = `the list ended after ${received} of ${counted(firstCount, 'item')}`;
-      return ended(fresh, 'hasNextPage', text, counted(firstCount, 'item'), counted(received, 'item'));
-    }
+    if (!hasShrunk && received < firstCount)
+      return ended(`the list ended after ${received} of ${counted(firstCount, 'item')}`);
     const { totalPages = 0 } = page;
-    if (!hasShrunk && Number.isNaN(received + firstCount) && number < totalPages) {
-      const text = `the list ended after page ${number} of ${totalPages}`;
-      return ended(fresh, 'hasNextPage', text, 'true', 'false');
-    }
+    if (!hasShrunk && Number.isNaN(received + firstCount) && number < totalPages)
+      return ended(`the list ended after page ${number} of ${totalPages}`);
     return this.#end(pass, fresh);
   }
 
@@ -149,22 +133,10 @@ export class PageSequence {
     const text = [...pages.keys()].join('\n');
     const isSame = text === this.#last;
     if (!hasShrunk && (!hasRepeats || isSame)) return { fresh, next: null };
-    if (this.#isUnidentified || isSame || this.passes >= mostPasses) {
-      const changed = 'the list changed while it was read';
-      return ended(fresh, 'items', changed, 'a list that stays the same', 'items on other pages');
-    }
+    if (this.#isUnidentified || isSame || this.passes >= mostPasses)
+      return { fresh, next: null, problem: 'the list changed while it was read' };
     this.#pass = undefined;
     this.#last = text;
     return { fresh, next: this.#start };
   }
-}
-
-function ended(
-  fresh: readonly number[],
-  field: PageProblem['field'],
-  text: string,
-  expected: string,
-  received: string,
-): Judgement {
-  return { fresh, next: null, problem: { text, field, expected, received } };
 }

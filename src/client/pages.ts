@@ -7,7 +7,7 @@ import { type Redact, redactNothing } from '../redact.ts';
 import { eitherSignal } from '../transport/stop.ts';
 import { type Page, type PageQuery, type ReadPage, readPage } from './list.ts';
 import type { Caller, CallerInput, CallOptions, Exchange } from './options.ts';
-import { type PageProblem, PageSequence } from './page-checks.ts';
+import { PageSequence } from './page-checks.ts';
 import { mismatchError } from './schema-mismatch.ts';
 
 /**
@@ -61,11 +61,11 @@ function listPage(response: Exchange, page: ReadPage, fresh: readonly number[], 
   };
 }
 
-function problemError(request: string, status: number | undefined, problem: PageProblem) {
-  const { text, ...parts } = problem;
+function problemError(request: string, status: number | undefined, problem: string) {
   const hint =
     'the items so far are not the whole list: read it again; if that fails too, the paging of the service is broken';
-  return new UnexpectedResponseError(`${request}: ${text}`, { ...parts, status, hint });
+  const parts = { field: 'items', expected: 'the whole list', received: 'a part of it', status, hint };
+  return new UnexpectedResponseError(`${request}: ${problem}`, parts);
 }
 
 /**
