@@ -1,5 +1,4 @@
 import { HttpError, NetworkError, UnexpectedResponseError } from '../errors.ts';
-import { isContinue } from '../transport/network-error.ts';
 import type { PreparedRequest } from '../transport/transport.ts';
 
 /** `limit`: wait for the rate limit; `again`: a retry may succeed; `no`: a retry would not help, or could do harm. */
@@ -103,8 +102,8 @@ function inProgress(error: HttpError, request: Retryable): boolean {
 export function retryKind(error: unknown, request: Retryable): RetryKind {
   const again = request.repeatable ? 'again' : 'no';
   if (error instanceof NetworkError) {
-    // A bad certificate, a passed deadline and a server that sends 100 Continue do not recover.
-    if (error.fault === 'tls' || error.fault === 'deadline' || isContinue(error.cause)) return 'no';
+    // A bad certificate and a passed deadline do not recover.
+    if (error.fault === 'tls' || error.fault === 'deadline') return 'no';
     return error.unsent ? 'again' : again;
   }
   if (error instanceof HttpError) {

@@ -1,4 +1,3 @@
-import { maxHeaderSize } from 'node:http';
 import { isIP, isIPv6 } from 'node:net';
 import { HttpError, NetworkError, type NetworkFault } from '../errors.ts';
 import { isLoopback, type Receiver } from './address.ts';
@@ -78,10 +77,6 @@ export function span(ms: number): string {
   return ms < 1000 ? `${Math.round(ms)} ms` : `${Math.round(ms / 100) / 10} s`;
 }
 
-/** Returns whether undici closed the connection because of a 100 Continue, as it does to every server that sends one. */
-export const isContinue = (cause: unknown): boolean =>
-  codeOf(cause) === 'UND_ERR_SOCKET' && (cause as Error).message === 'bad response';
-
 type Fault = readonly [fault: NetworkFault, message: string, hint: string | undefined];
 
 /** The alerts of a server that requires a client certificate, or that refused it. */
@@ -90,13 +85,6 @@ const certificateAlert = /HANDSHAKE_FAILURE|UNKNOWN_CA|ACCESS_DENIED|CERTIFICATE
 /** Only the service gets a client certificate. */
 const clientCertificate = ({ server, certFile }: Receiver) =>
   server === 'service' ? `the service may require a client certificate: check ${certFile}` : undefined;
-
-/** Node limits the headers of a response for every HTTP client. */
-const largeHeaders = (started: boolean, { host }: URL, { server }: Receiver): Fault => [
-  started ? 'broken' : 'connect',
-  `${host} sent a response with more than ${maxHeaderSize / 1024} KiB of headers`,
-  `send fewer or shorter headers, such as cookies, from the ${server} or the proxy in front of it; to allow more: NODE_OPTIONS=--max-http-header-size=65536`,
-];
 
 function tlsFault(code: string, text: string, cause: unknown, url: URL, to: Receiver): Fault {
   const { host, hostname } = url;
@@ -124,12 +112,6 @@ function tlsFault(code: string, text: string, cause: unknown, url: URL, to: Rece
 /** Returns the fault of a request of which the first byte was written: the service may have processed it. */
 function brokenFault(name: string, text: string, cause: unknown, url: URL, to: Receiver): Fault {
   const { host } = url;
-  if (isContinue(cause))
-    return [
-      'broken',
-      `${host} sent 100 Continue, which rungate did not request and cannot read`,
-      `turn off 100 Continue in the ${to.server}, or in the proxy in front of it`,
-    ];
   const isHttp = text === closed || !notHttp.test(name);
   const what = isHttp
     ? `the connection to ${host} broke before the response was complete`
@@ -173,11 +155,9 @@ export function networkError(cause: unknown, url: URL, started: boolean, to: Rec
   const text = undiciTimeout.test(code) ? 'timed out' : cutOff.test(message) ? closed : message || code;
   const [fault, problem, hint] = tls.test(code)
     ? tlsFault(code, text, cause, url, to)
-    : code === 'UND_ERR_HEADERS_OVERFLOW'
-      ? largeHeaders(started, url, to)
-      : started
-        ? brokenFault(code || name, text, cause, url, to)
-        : unsentFault(code, text, url, to);
+    : started
+      ? brokenFault(code || name, text, cause, url, to)
+      : unsentFault(code, text, url, to);
   return new NetworkError(fault, problem, { hint, cause });
 }
 
