@@ -55,7 +55,6 @@ const otherOptions: readonly (readonly [word: string, needs: string, hint: strin
 
 const namesIn = ({ commands }: Command) => commands.map((command) => command.name());
 
-/** Returns all commands below a group. */
 const below = (group: Command): Command[] =>
   group.commands.flatMap((command) => [command, ...below(command)]);
 

@@ -109,7 +109,6 @@ function refuseOptionAsValue(command: Command, args: readonly string[], stopsAtO
 
 export const isRepeatable = (option: Option): boolean => specOf(option)?.repeatable === true;
 
-/** Returns the rows of the options that a command has. */
 export const optionIdsOf = ({ options }: Command): OptionId[] =>
   options.flatMap((option) => specOf(option)?.row?.id ?? []);
 
@@ -142,7 +141,6 @@ export class OwnCommand extends Command {
       command.addHelpText('after', `\nExamples:\n${examples.join('\n').replace(/^/gm, '  ')}`);
   }
 
-  /** The text before the examples. */
   get notes(): string {
     const { notes = '' } = this.spec ?? {};
     return typeof notes === 'string' ? notes : notes(this.createHelp());

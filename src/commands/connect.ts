@@ -22,7 +22,6 @@ type Connection = Pick<
 
 /** How a command reaches the service. */
 export interface Service {
-  /** Names options in errors, each by its source. */
   readonly nameOf: NameOf;
   /** Returns a caller of the service, created when a command first needs it. */
   connect(): Promise<Caller>;
@@ -30,7 +29,6 @@ export interface Service {
   connectAs(kind: 'apiKey' | 'token', secret: string): Promise<Caller>;
   /** Returns how every connection is made. @throws ConfigError if the CA file cannot be used */
   connection(): Promise<Connection>;
-  /** Closes the connections. */
   disconnect(): Promise<void>;
 }
 
@@ -65,7 +63,6 @@ function checkAddress(
   }
 }
 
-/** Returns the extra headers of the requests to the service. @throws ConfigError */
 function headersOf({ headers }: Settings): Record<string, string> {
   if (headers === undefined) return {};
   const what = sourceName('headers', headers);

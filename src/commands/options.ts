@@ -72,7 +72,6 @@ export const readGlobals = (raw: Readonly<Record<string, unknown>>): ReadFlags =
     raw,
   );
 
-/** Returns the options of a command whose values are known. */
 export function readValues(flags: Flags): ReadFlags {
   const settings = given(flags, ({ file }) => file !== undefined).map(([id, , value]) => [id, value]);
   return { flags, settings: Object.fromEntries(settings) };

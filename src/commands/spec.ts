@@ -18,10 +18,8 @@ import type { SourceOptions } from './config/sources.ts';
 import type { Context } from './context.ts';
 import type { ReadFlags } from './options.ts';
 
-/** An option or an argument. */
 export interface OptionSpec {
   readonly help: string;
-  /** The heading in the help. */
   readonly group?: string | undefined;
   readonly repeatable?: true | undefined;
   /** The remedy if it is given twice, which is refused: an earlier value may be a check that must not be lost. */
@@ -100,7 +98,6 @@ export interface CommandSpec<Args = Named, Options = Named>
   continues?(io: Io, flags: FlagsOf<Options>): Promise<ReadFlags | null>;
   /** The project file in `--config` may not exist yet. */
   newProjectFile?(flags: FlagsOf<Options>): boolean;
-  /** Returns the exit code. */
   run(context: Context, args: ArgsOf<Args>, flags: FlagsOf<Options>): Promise<number>;
 }
 

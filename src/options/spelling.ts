@@ -50,7 +50,6 @@ const namesWith =
 /** Names options as on the command line: the variable, or else the option. */
 export const nameInCommands = namesWith(inCommands, (row) => row.env ?? flagName(row));
 
-/** Names options as the functions of the library take them. */
 export const nameInLibrary = namesWith(
   inLibrary,
   ({ library, type }) => library && (type.kind === 'switch' ? `${library}: true` : library),

@@ -61,7 +61,6 @@ export function groupOf<Values extends object, Name extends string>(
   >;
 }
 
-/** The ids of all rows, in order. */
 export const optionIds = Object.keys(rows) as OptionId[];
 
 /** Returns a row, for code that handles all of them. */
@@ -78,7 +77,6 @@ export const isSecretId = (name: string): name is SecretId => (secretIds as read
 
 export const fileIds = idsWhere<FileId>(({ file }) => file === 'top' || file === 'gate');
 export const gateIds = idsWhere<GateId>(({ file }) => file === 'gate' || file === 'only gate');
-/** The build information of a run. */
 export const buildIds = idsWhere<IdsWith<{ group: 'Build information:' }>>(
   ({ group }) => group === 'Build information:',
 );
@@ -89,7 +87,6 @@ export const sentIds = idsWhere<SentId>(({ secret }) => secret === 'sent');
 /** Returns the long name of the option on the command line: `--timeout`. */
 export const flagName = ({ flag = '' }: OptionRow): string => /--[a-z-]+/.exec(flag)?.[0] ?? '';
 
-/** Returns the name of the action's input, or null. */
 export function inputName(row: OptionRow): string | null {
   return row.input === true ? flagName(row).slice(2) : row.input || null;
 }

@@ -37,7 +37,6 @@ export interface OptionType<Value> {
   /** Turns a value into the JSON of a file; if absent, the value is that JSON. */
   toJson?(value: Value): unknown;
   readonly jsonSchema: Readonly<Record<string, unknown>>;
-  /** The values that it may have. */
   readonly words?: readonly string[];
 }
 
@@ -248,7 +247,6 @@ export const items: OptionType<readonly string[]> = {
 
 const subjectExpected = 'expected <name>@sha256:<64 hex digits>';
 
-/** Images and files by their digests. */
 export const subjects: OptionType<readonly string[]> = {
   ...items,
   is: 'a list of subjects',

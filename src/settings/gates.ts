@@ -12,7 +12,6 @@ export interface FileGate {
   readonly name: string;
   /** Strongest first. */
   readonly sources: readonly SettingSource[];
-  /** The file, line and column of its name. */
   readonly place: string;
   readonly needsAt: JsonPath;
 }

@@ -2,7 +2,6 @@ import { dirname, join, resolve } from 'node:path';
 import { ConfigError, UsageError } from '../errors.ts';
 
 export const projectFileName = '.rungate.json';
-/** The size limit of a project file. */
 export const maxFileBytes = 1024 * 1024;
 
 /**

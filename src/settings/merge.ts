@@ -21,7 +21,6 @@ import {
 /** Two ways to say which processes to run: a stronger source with either replaces both. */
 const selectors = ['process', 'tags'] as const;
 
-/** The values that apply if nothing sets them. */
 export const defaultSettings: SettingSource = {
   origin: 'default',
   values: Object.fromEntries(

@@ -9,7 +9,6 @@ export interface Suggestion {
   readonly about?: string;
 }
 
-/** The line up to the cursor. */
 export interface CompletionLine {
   readonly io: Io;
   readonly operands: readonly string[];

@@ -13,7 +13,6 @@ export interface Answer {
   readonly candidates: readonly Suggestion[];
 }
 
-/** A bash command line up to the cursor, split into words. */
 export interface BashLine {
   /** The words without their quotes; the last is the one at the cursor. */
   readonly words: readonly string[];

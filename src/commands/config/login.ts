@@ -14,7 +14,6 @@ import { warnOfFolder } from '../secret-files.ts';
 import { command, under } from '../spec.ts';
 import { changeStore, printChange, profilesFile } from './change.ts';
 
-/** The kinds of secrets in a profile. */
 const secretKinds = {
   apiKey: { flag: '--api-key', name: 'apiKey', what: 'API key' },
   token: { flag: '--token', name: 'token', what: 'bearer token' },
@@ -27,7 +26,6 @@ const allKinds = Object.keys(secretKinds) as SecretKind[];
 type KindFlags = { readonly [Kind in SecretKind]?: boolean };
 const namedKinds = (flags: KindFlags) => allKinds.filter((kind) => flags[kind] === true);
 
-/** Removes secrets from the profile, all of them if no option names one. Settings remain. */
 async function logoutCommand(context: Context, _args: unknown, flags: KindFlags): Promise<number> {
   const { output, settings, sources } = context;
   const { name } = sources.profile;

@@ -52,7 +52,6 @@ async function settingsOfGate(settings: Settings): Promise<Settings> {
   return { ...settings, ...Object.fromEntries(defaults) };
 }
 
-/** Returns the policy for `--json`. */
 const describedPolicy = (settings: Settings) =>
   Object.fromEntries(
     Object.entries(policySettings(settings)).map(([verdict, { value, origin, detail = null }]) => [

@@ -120,7 +120,6 @@ function withhold(
   return { settings: Object.fromEntries(Object.entries(settings).filter(isUsed)), withheld };
 }
 
-/** Loads the settings from the flags, the environment, the project file, the profile and the defaults. */
 export async function loadSettings(
   io: Io,
   globals: Flags,

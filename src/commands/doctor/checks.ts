@@ -30,7 +30,6 @@ export interface DoctorCheck {
   readonly exitCode: number;
 }
 
-/** The remedy for a gate that a workflow can skip. */
 export const skippedRemedy =
   'GitHub counts a skipped job as success, even where it is required: remove the condition or, with a merge queue, use the workflow of rungate init --merge-queue';
 
@@ -39,7 +38,6 @@ export function skippedText({ file, job, condition, leftToQueue }: SkippedGate &
   return `${file} skips the gate in the job ${job} unless ${condition}`;
 }
 
-/** Finds the gates that a GitHub workflow of the repository can skip. */
 export function findSkippedGates(io: Io): (SkippedGate & { file: string })[] {
   const root = findRoot(io.cwd, io.exists);
   const folder = ':(top).github/workflows';
@@ -96,7 +94,6 @@ export function checkFileGates({ gates }: SettingSources): DoctorCheck[] {
   return [check('gates', 'warn', detail, 'write "process" or "tags" into the gate')];
 }
 
-/** Lists the gates that a GitHub workflow can skip. */
 export function checkWorkflows(io: Io): DoctorCheck[] {
   const skipped = findSkippedGates(io);
   if (skipped.length === 0) return [];
@@ -170,7 +167,6 @@ export function checkClock(date: string | undefined, sentAt: number, receivedAt:
   return check('clock', 'warn', detail, "correct this machine's clock, for example with NTP");
 }
 
-/** Lists the facts detected about the CI, and the variables they come from. */
 export function checkCi(ci: CiContext): DoctorCheck {
   const { provider, repository, ref, commitSha: commit, runId: run, job, attempt, variables } = ci;
   const reRun = attempt === null || attempt === 1 ? null : attempt - 1;
@@ -189,7 +185,6 @@ function credentialOf({ name }: Probe, { apiKey, token, auth }: Settings): strin
   return kindFor(kind, values) === 'key' ? nouns.apiKey : nouns.token;
 }
 
-/** Tells whether the service did not accept the bearer token. */
 export function refusesToken(probe: Probe, { error }: ProbeResult, settings: Settings): boolean {
   return error instanceof HttpError && error.status === 401 && credentialOf(probe, settings) === nouns.token;
 }

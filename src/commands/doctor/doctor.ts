@@ -137,7 +137,6 @@ async function* checkService(context: Context, caller: Caller): AsyncGenerator<D
   yield await checkSelection(context, canAsk && !refused ? caller : null);
 }
 
-/** The timeout of one read of the version page, in milliseconds. */
 const pageTimeoutMs = 10_000;
 
 /** Reads the version page once. Only a warning if that fails: the roll-out may not have begun, and doctor has no headers for it. */

@@ -41,7 +41,6 @@ function knownOf(path: string, method: string): Pick<Endpoint, 'auth' | 'secretF
   };
 }
 
-/** Sends a request to any path and prints a successful response of any shape. */
 export const api = command({
   name: 'api',
   summary: 'send a request to any path of the service',

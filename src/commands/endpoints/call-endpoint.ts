@@ -29,7 +29,6 @@ interface EndpointFlags extends InputFlags {
   file?: string;
 }
 
-/** The arguments by their names. */
 type Args = Readonly<Record<string, unknown>>;
 
 export async function callEndpoint(

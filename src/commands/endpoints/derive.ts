@@ -138,7 +138,6 @@ function derived(id: string, endpoint: Endpoint): CommandSpec {
   });
 }
 
-/** The summaries of the groups within a group. */
 const inner: Readonly<Record<string, string>> = {
   vars: 'manage the variables of an environment',
   deliveries: 'show and retry the deliveries of a webhook',

@@ -40,13 +40,11 @@ export async function maskSecret({ env, err }: Pick<Io, 'env' | 'err'>, secret: 
 }
 
 interface CreatedKey {
-  /** The requested name. */
   name: string;
   response: Exchange;
   token: string;
 }
 
-/** Describes a key without its token. */
 function describedKey({ name, response, token }: CreatedKey): string {
   const shown = (text: string) => excerpt(redactSecrets(text, [token]), 80);
   const id = idText(textAt(response.text, ['id']));
@@ -176,7 +174,6 @@ async function create(
   }
 }
 
-/** Returns the known scopes, with those of one area in a line. */
 function scopeLines(): string {
   const areas = new Map<string, string[]>();
   for (const scope of knownScopes) {
@@ -186,7 +183,6 @@ function scopeLines(): string {
   return [...areas.values()].map((scopes) => `  ${scopes.join('  ')}`).join('\n');
 }
 
-/** Writes the token once, to standard output or to a file that only its owner can read. */
 export const keysCreate = command({
   ...describedEndpoint('keys.create', keys['keys.create']),
   options,

@@ -32,7 +32,6 @@ export const flagNames = {
   environment: '--environment',
 } as const;
 
-/** Returns the settings as options of `rungate gate`. */
 export function answerFlags(answers: Answers, file: string): string[] {
   const hint = `to write it into ${file} instead, leave out --pipeline-only`;
   return Object.entries(flagNames).flatMap(([name, flag]) => {

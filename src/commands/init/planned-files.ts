@@ -66,7 +66,6 @@ const verbs = {
 } as const;
 const dryRunVerbs = { ...verbs, written: 'would write' } as const;
 
-/** Prints the report, and the next steps for people. */
 export async function reportFiles(
   { io, output }: Context,
   report: InitReport,

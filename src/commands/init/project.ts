@@ -69,7 +69,6 @@ export function chooseTarget(
   return { path: packageFile, exists: false, fields, shadowed: branches === undefined ? null : found };
 }
 
-/** Returns the names of the fields that the changes would change. */
 export function differing(fields: FileFields, changes: FileFields): string[] {
   const isNew = (name: string) => JSON.stringify(fields[name]) !== JSON.stringify(changes[name]);
   return Object.keys(changes).filter(isNew);

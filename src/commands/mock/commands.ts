@@ -61,7 +61,6 @@ const faultNotes = `<kind> is a status code, such as 503, or one of the names be
 <target> is an endpoint, such as run.status, or deployed, the version page; ${[...shortTargets.keys()].join(', ')} are those of a run. For a fault of a delivery, it is an event, such as run.completed.
 <when> is a number (3), a range (2-5 or 2-), all, a probability (20%) or a time window (5s-10s); without it, the fault affects the first request.`;
 
-/** Returns the faults with their texts, for the help of a command. */
 function faultHelp(help: Help): string {
   const term = (kind: FaultKind) => (rowOf(kind).duration === undefined ? kind : `${kind}[=duration]`);
   const width = Math.max(...faultNames.map((kind) => term(kind).length));
@@ -100,7 +99,6 @@ export function mockOptions(flags: MockFlags, defaultPort: number, io: Io): Mock
   };
 }
 
-/** Returns the environment variables that point a command at the mock. */
 export function mockEnvironment(mock: MockServer): Record<string, string> {
   return { RUNGATE_API_URL: mock.url, RUNGATE_API_KEY: mock.apiKey, RUNGATE_TOKEN: mock.token };
 }

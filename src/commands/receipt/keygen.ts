@@ -6,7 +6,6 @@ import { filled } from '../options.ts';
 import { warnOfFolder } from '../secret-files.ts';
 import { command } from '../spec.ts';
 
-/** Writes both files or none. */
 function writeKeys(io: Io, prefix: string, keys: { privatePem: string; publicPem: string }): void {
   const secret = io.createSecretFile(`${prefix}.key`);
   try {

@@ -5,7 +5,6 @@ import { ageOf, type Check, type Examination } from '../../receipt/verify.ts';
 import { instead } from '../../suggest.ts';
 import type { Context } from '../context.ts';
 
-/** A receipt with the result of its checks. */
 export interface Verification extends Examination {
   readonly path: string;
   /** The gate that a signed receipt is about; null if it does not say. */
@@ -20,7 +19,6 @@ interface Verifications {
   readonly receipts: readonly Verification[];
   /** The required gates without a verified receipt. */
   readonly missing: readonly string[];
-  /** The folders without a receipt. */
   readonly empty: readonly string[];
   /** Whether the command names one file, and no gate. */
   readonly isOne: boolean;

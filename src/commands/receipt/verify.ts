@@ -41,7 +41,6 @@ const options = {
 };
 type VerifyFlags = FlagsOf<typeof options>;
 
-/** A key that may have signed, and its file. */
 interface TrustedKey extends Key {
   readonly path: string;
 }
@@ -89,7 +88,6 @@ async function subjectsOf(io: Io, { subject = [], subjectFile = [] }: VerifyFlag
   return subjects.length === 0 ? undefined : subjects;
 }
 
-/** Returns what the options demand of a receipt. @throws UsageError */
 async function demandsOf(io: Io, flags: VerifyFlags): Promise<Omit<Expected, 'keys'>> {
   const { commit, subject, subjectFile, tag, maxAge, requireDeployed, allowWarned } = flags;
   if (commit === undefined && subject === undefined && subjectFile === undefined)

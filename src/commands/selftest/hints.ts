@@ -118,10 +118,8 @@ const symptoms = {
   lenient: (evidence: Evidence) => (isAllowed(evidence) ? hints.allowed : hints.lenient),
 };
 
-/** The ways in which a step is wrong. */
 export type Symptom = keyof typeof symptoms;
 
-/** Returns the likely cause of a symptom, with its remedy. */
 export const symptomHint = (symptom: Symptom, evidence: Evidence): string => symptoms[symptom](evidence);
 
 /** Bounds the time that the patterns take. Lines that people write are shorter. */

@@ -4,7 +4,6 @@ import { excerpt } from '../../sanitize.ts';
 import type { StepJudgement } from './judge.ts';
 import type { StepResult } from './scenarios.ts';
 
-/** The number of last lines shown of a step that is wrong. */
 const lastLines = 8;
 
 function got({ exitCode, stopped }: StepResult): string {

@@ -46,7 +46,6 @@ function parallelism(text = '1'): number {
   });
 }
 
-/** The part of a script that is read. */
 const scriptBytes = 64 * 1024;
 
 function readScript(io: Io, argument: string): string {

@@ -87,6 +87,5 @@ export interface StepResult {
   readonly stopped: boolean;
   /** The step ended before a process that it had started. */
   readonly leftBehind: boolean;
-  /** The end of its output. */
   readonly output: string;
 }

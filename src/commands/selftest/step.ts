@@ -82,7 +82,6 @@ export interface StepSetup {
   readonly io: Io;
   readonly command: readonly string[];
   readonly folder: TemporaryFolder;
-  /** The folder of the `rungate` under test. */
   readonly shims: string;
   readonly limitMs: number;
   readonly signal: AbortSignal;
@@ -92,7 +91,6 @@ export interface StepSetup {
 const runMs = 400;
 /** A URL at which nothing is listening: the port needs root. */
 const nowhere = 'http://127.0.0.1:1';
-/** The size of the end of the output to keep. */
 const outputBytes = 64 * 1024;
 
 async function startScenario(io: Io, scenario: Scenario): Promise<MockServer> {
@@ -129,7 +127,6 @@ function notStarted({ io, command }: StepSetup, error: unknown): unknown {
   return new UsageError(`${name}: ${why}`, { hint, cause: error });
 }
 
-/** Runs the step once, against a new mock. */
 export async function runScenario(setup: StepSetup, scenario: Scenario): Promise<StepResult> {
   const { io, command, folder, shims, limitMs, signal } = setup;
   const mock = await startScenario(io, scenario);

@@ -35,16 +35,13 @@ interface Verification {
   readonly event: string | null;
 }
 
-/** A received delivery, as `--json` prints it. */
 interface DeliveryRecord extends Verification {
   /** The time of receipt, RFC 3339. */
   readonly time: string;
   readonly bytes: number;
   /** The target's response, or why there was none; null if the delivery was not forwarded. */
   readonly forward: { readonly status: number | null; readonly fault: string | null } | null;
-  /** The status code that the sender received. */
   readonly status: number;
-  /** The path of the saved file. */
   readonly file: string | null;
 }
 
@@ -76,7 +73,6 @@ function verifyDelivery(
   }
 }
 
-/** Returns a delivery as tab-separated values. */
 function rowOf({ time, event, bytes, verdict, forward, file }: DeliveryRecord): string {
   const target = forward === null ? '-' : String(forward.status ?? forward.fault);
   const row = [time, excerpt(event ?? '-', 80), String(bytes), verdict, target];

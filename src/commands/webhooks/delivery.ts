@@ -16,7 +16,6 @@ export const deliveryOptions = {
 };
 type DeliveryFlags = FlagsOf<typeof deliveryOptions>;
 
-/** A saved delivery. */
 export interface SavedDelivery {
   headers: HeaderPairs;
   names: HeaderNames;

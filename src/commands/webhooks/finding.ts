@@ -4,10 +4,8 @@ import type { WebhookVerificationError } from '../../webhook/error.ts';
 import type { Context } from '../context.ts';
 import type { Secrets } from './receiver.ts';
 
-/** The result of `webhooks verify`, as it prints it. */
 export interface Finding {
   authentic: boolean;
-  /** Why the delivery is not authentic. */
   code: string | null;
   timestamp: string | null;
   ageSeconds: number | null;

@@ -36,7 +36,6 @@ export function forwardTarget(text: string): URL {
   return url;
 }
 
-/** The response to the sender. */
 export interface Answer {
   status: number;
   body?: Uint8Array;

@@ -47,7 +47,6 @@ export function refusalOf(error: unknown, command: string): WebhookVerificationE
   return error;
 }
 
-/** The options of a command that receives deliveries. */
 export const portAndHost = {
   '--port <port>': 'port to listen on (default 4020; 0 for any free port)',
   '--host <host>': 'address to listen on (default 127.0.0.1)',
@@ -81,7 +80,6 @@ export const isLocal = (host: string) => isLoopback(host.includes(':') ? `[${hos
 /** A command that makes a local server reachable for a service on another machine. */
 export const tunnelTo = (url: string) => `cloudflared tunnel --url ${url}`;
 
-/** Warns if other machines can reach a server. */
 export async function warnIfReachable(host: string, output: Output): Promise<void> {
   if (!isLocal(host)) await output.warn(`listening on ${host}: other machines can reach it, in plain HTTP`);
 }

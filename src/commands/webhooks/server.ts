@@ -27,7 +27,6 @@ function sendResponse(
   response.end(bodiless ? undefined : body);
 }
 
-/** Returns the headers in their order and spelling. */
 function headersOf({ rawHeaders }: IncomingMessage): HeaderPairs {
   const names = rawHeaders.filter((_text, index) => index % 2 === 0);
   return names.map((name, index) => [name, rawHeaders[index * 2 + 1] ?? '']);

@@ -7,7 +7,6 @@ import { readInput } from '../read-input.ts';
 import { command, rowOptions } from '../spec.ts';
 import { deliveryHeaders, missingSecret, secretsNote, signingSecrets } from './receiver.ts';
 
-/** Prints the two headers of a delivery as the service would send them. */
 export const webhooksSign = command({
   name: 'sign',
   summary: 'sign a body as the service does',
