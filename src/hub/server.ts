@@ -1,8 +1,8 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { type Clock, within } from '../clock.ts';
 import { hubVersion } from '../gate/fleet/protocol.ts';
+import { httpUrl, listen } from '../listen.ts';
 import { createReceiving, type ReceivedDelivery } from './deliveries.ts';
 import { createGranting, type Granting } from './granting.ts';
 import { BadRequest, type HubLogEvent, sendJson } from './http.ts';
@@ -131,7 +131,7 @@ export interface HubServer {
   close(overMs?: number): Promise<void>;
 }
 
-/** Serves gates and receives deliveries. @throws what Node throws when it cannot listen */
+/** Serves gates and receives deliveries. @throws ConfigError if it cannot listen */
 export async function serveHub(host: string, port: number, options: HubServerOptions): Promise<HubServer> {
   const { hub, clock, log, receiveMs = 30_000 } = options;
   let state: 'serving' | 'leaving' | 'closing' = 'serving';
@@ -156,10 +156,7 @@ export async function serveHub(host: string, port: number, options: HubServerOpt
       void respond(routes, request, response, log);
     },
   );
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, resolve);
-  });
+  const bound = await listen(server, host, port);
   // Such as too many open files, when a connection is accepted.
   server.on('error', (error) => log({ type: 'fault', error }));
   const stopBeat = options.every(heartbeatMs, () => {
@@ -167,9 +164,8 @@ export async function serveHub(host: string, port: number, options: HubServerOpt
     streams.beat();
   });
 
-  const { port: bound } = server.address() as AddressInfo;
   return {
-    url: `http://${host.includes(':') ? `[${host}]` : host}:${bound}`,
+    url: httpUrl(host, bound.port),
     async close(overMs = leaveMs) {
       state = 'leaving';
       if (overMs > 0) await streams.leave(overMs);

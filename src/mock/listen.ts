@@ -1,6 +1,6 @@
 import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
-import { ConfigError } from '../errors.ts';
+import type { Socket } from 'node:net';
+import { httpUrl, listen } from '../listen.ts';
 
 export interface Listening {
   readonly url: string;
@@ -33,16 +33,6 @@ const keepAliveMs = 75_000;
 /** How often to check whether a pause is over, in real time: the caller's clock may be another one. */
 const pauseCheckMs = 5;
 
-const otherPort = 'choose another port, or port 0 for any free port';
-const otherHost = 'choose an address of this machine, or 0.0.0.0 for all of them';
-const problems: Readonly<Record<string, readonly [reason: string, hint: string]>> = {
-  EADDRINUSE: ['the port is already in use', otherPort],
-  EACCES: ['permission denied', otherPort],
-  EADDRNOTAVAIL: ['this machine does not have the address', otherHost],
-  ENOTFOUND: ['the name cannot be resolved', otherHost],
-  EAI_AGAIN: ['the name cannot be resolved', otherHost],
-};
-
 /** An address that means every address of this machine, and the one by which its own programs reach it. */
 const everywhere: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
 
@@ -58,21 +48,12 @@ export async function listenForMock(
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (cause: NodeJS.ErrnoException) => {
-      const [reason, hint] = problems[cause.code ?? ''] ?? [cause.code, otherPort];
-      const message = `the mock cannot listen on port ${port} of ${host}: ${reason}`;
-      reject(new ConfigError(message, { hint, cause }));
-    });
-    server.listen(port, host, resolve);
-  });
-  const bound = server.address() as AddressInfo;
-  const reached = everywhere[bound.address] ?? host;
+  const bound = await listen(server, host, port);
   let paused: NodeJS.Timeout | undefined;
   return {
     port: bound.port,
     address: bound.address,
-    url: `http://${reached.includes(':') ? `[${reached}]` : reached}:${bound.port}`,
+    url: httpUrl(everywhere[bound.address] ?? host, bound.port),
     pause(over) {
       if (paused !== undefined) return;
       server.close();

@@ -73,7 +73,7 @@ describe('the server', () => {
       startMock({ port: mock.port, clock: fakeClock(Date.UTC(2026, 0, 1)) }),
     ).rejects.toMatchObject({
       code: 'config',
-      message: `the mock cannot listen on port ${mock.port} of 127.0.0.1: the port is already in use`,
+      message: `cannot listen on port ${mock.port} of 127.0.0.1: the port is already in use`,
     });
   });
 

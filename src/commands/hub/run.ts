@@ -10,7 +10,6 @@ import { redactor } from '../../redact.ts';
 import { secureContextOf } from '../config/certificates.ts';
 import { command, rowOptions } from '../spec.ts';
 import {
-  cannotListen,
   deliveryHeaders,
   listenHost,
   listenPort,
@@ -131,8 +130,6 @@ export const hub = command({
           metrics.count(event);
           log(event);
         },
-      }).catch((cause) => {
-        throw cannotListen(cause, host, port);
       });
       await warnIfReachable(host, output);
       log({ type: 'listening', url: server.url });

@@ -60,20 +60,6 @@ export function listenHost(text: string | undefined): string {
   return filled('--host', text)?.replace(/^\[(.*)\]$/, '$1') ?? '127.0.0.1';
 }
 
-export function cannotListen(cause: NodeJS.ErrnoException, host: string, port: number): ConfigError {
-  const reasons: Record<string, string> = {
-    EADDRINUSE: 'the port is already in use',
-    EACCES: 'permission denied',
-    EADDRNOTAVAIL: 'this machine does not have that address',
-    ENOTFOUND: 'no such host',
-  };
-  const reason = reasons[cause.code ?? ''] ?? cause.code;
-  return new ConfigError(`cannot listen on port ${port} of ${host}: ${reason}`, {
-    hint: 'choose another --port, or --port 0 for any free port; --host must be an address of this machine',
-    cause,
-  });
-}
-
 /** Whether only this machine can reach a server. */
 export const isLocal = (host: string) => isLoopback(host.includes(':') ? `[${host}]` : host.toLowerCase());
 

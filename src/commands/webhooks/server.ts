@@ -1,11 +1,10 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { httpUrl, listen } from '../../listen.ts';
 import { readStream } from '../../webhook/receivers/incoming.ts';
 import { statusOf } from '../../webhook/receivers/public.ts';
 import type { HeaderPairs } from './capture.ts';
 import type { Deliveries } from './deliveries.ts';
 import { type Answer, maxBodyBytes } from './forward.ts';
-import { cannotListen } from './receiver.ts';
 
 /** Node closes further connections at once; each may hold a body of 10 MiB. */
 const maxConnections = 64;
@@ -74,13 +73,9 @@ export async function receiveDeliveries(
     });
   });
   server.maxConnections = maxConnections;
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (cause) => reject(cannotListen(cause, host, port)));
-    server.listen(port, host, resolve);
-  });
-  const { port: bound } = server.address() as AddressInfo;
+  const bound = await listen(server, host, port);
   return {
-    url: `http://${host.includes(':') ? `[${host}]` : host}:${bound}`,
+    url: httpUrl(host, bound.port),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
