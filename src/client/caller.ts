@@ -4,7 +4,7 @@ import { type NameOf, RungateError, redactError, UsageError } from '../errors.ts
 import { renameKey } from '../json/rewrite.ts';
 import { headerSecrets, type Redact, redactor } from '../redact.ts';
 import { isLocal, parseApiUrl, type Receiver, receiver } from '../transport/address.ts';
-import { proxyFor, proxySecrets } from '../transport/proxy.ts';
+import { proxySecrets } from '../transport/proxy.ts';
 import { httpTransport } from '../transport/send.ts';
 import { eitherSignal } from '../transport/stop.ts';
 import type { PreparedRequest, Transport } from '../transport/transport.ts';
@@ -73,8 +73,7 @@ export function ownRedactor(
 /** Returns what sends the requests of a client: within the documented limits, and with the real names of fields. */
 function transportOf(options: CallerOptions, to: Receiver, pace: Pace | null, clock: Clock): Transport {
   const { transport, caPem, certPem, keyPem, proxyEnv, providerModelField } = options;
-  const proxy = proxyEnv === undefined ? undefined : (target: URL) => proxyFor(target, proxyEnv);
-  const wire = transport ?? httpTransport({ caPem, certPem, keyPem, proxy, to });
+  const wire = transport ?? httpTransport({ caPem, certPem, keyPem, proxyEnv, to });
   const named = providerModelField === undefined ? wire : withVendorField(wire, providerModelField);
   return pace === null ? named : counted(named, pace, clock);
 }

@@ -5,7 +5,6 @@ import { stopBudgetMs } from '../gate/limits.ts';
 import type { PlannedGate } from '../gate/plan/plan.ts';
 import type { Preview } from '../gate/start.ts';
 import { receiver, shownUrl } from '../transport/address.ts';
-import { proxyFor } from '../transport/proxy.ts';
 import { httpTransport } from '../transport/send.ts';
 import { untilReady } from './ready.ts';
 import { rejectIfAborted, SharedEnvironment, type SharedTools } from './shared-environment.ts';
@@ -21,8 +20,7 @@ interface PreviewTools extends Omit<SharedTools, 'stopping' | 'stopEnd'> {
 /** Opens the previews of gates, which `attach` ties to their starts. */
 export function openPreviews(tools: PreviewTools) {
   const { caPem, proxyEnv, clock, emit, nameOf, onStop, onExchange } = tools;
-  const proxy = proxyEnv === undefined ? undefined : (target: URL) => proxyFor(target, proxyEnv);
-  const transport = httpTransport({ caPem, proxy, to: receiver('deployment', nameOf) });
+  const transport = httpTransport({ caPem, proxyEnv, to: receiver('deployment', nameOf) });
   const environments = new Map<string, SharedEnvironment>();
   const pages = new Map<string, Promise<void>>();
   /** Ends the waits. Not a gate's own signal, since several share them. */

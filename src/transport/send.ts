@@ -5,6 +5,7 @@ import type { Receiver } from './address.ts';
 import { type Connections, openConnections } from './connections.ts';
 import { type Hop, sendHop } from './hop.ts';
 import { proxyTimeout, timeoutError } from './network-error.ts';
+import { type ProxyEnv, proxyFor } from './proxy.ts';
 import { Stop } from './stop.ts';
 import type { PreparedRequest, RawReply, SendOptions, Transport } from './transport.ts';
 import { trustAlso } from './trust.ts';
@@ -22,8 +23,8 @@ export interface TransportOptions {
   certPem?: string | undefined;
   /** Its private key (PEM); default: `certPem` contains it. */
   keyPem?: string | undefined;
-  /** Returns the proxy for a URL (`proxyFor`), or null for a direct connection. Default: always direct. */
-  proxy?: ((target: URL) => URL | null) | undefined;
+  /** The environment with the proxy variables (`proxyFor`). Default: always direct. */
+  proxyEnv?: ProxyEnv | undefined;
   to: Receiver;
 }
 
@@ -102,11 +103,11 @@ class HttpTransport implements Transport {
 
   async send(request: PreparedRequest, options: SendOptions): Promise<RawReply> {
     const { signal, timeoutMs, timeoutHint, fresh = false, onData } = options;
-    const { maxBodyBytes = 16 * 1024 * 1024, to } = this.#options;
+    const { maxBodyBytes = 16 * 1024 * 1024, proxyEnv = {}, to } = this.#options;
     signal?.throwIfAborted();
     if (this.#closed !== null) throw this.#closed;
     const { url, maxReplyBytes = maxBodyBytes } = request;
-    const proxy = this.#options.proxy?.(url) ?? null;
+    const proxy = proxyFor(url, proxyEnv);
     const stop = new Stop();
     const onAbort = () => stop.call(signal?.reason);
     const timedOut = Symbol('timed out');

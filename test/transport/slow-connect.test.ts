@@ -65,8 +65,8 @@ test.runIf(process.platform === 'linux').each(['directly', 'through a proxy'])(
   { retry: 3 },
   async (route) => {
     const { host, isSought, release } = await slowHost();
-    const proxy = route === 'directly' ? undefined : () => new URL(`http://${host}`);
-    const transport = httpTransport({ proxy, to: receiver('service', nameInCommands) });
+    const proxyEnv = route === 'directly' ? {} : { HTTP_PROXY: `http://${host}` };
+    const transport = httpTransport({ proxyEnv, to: receiver('service', nameInCommands) });
     onTestFinished(() => transport.close());
     const url = new URL(`http://${host}/`);
     const target = { endpoint: 'x', method: 'GET', url, path: '/', headers: {} } as const;

@@ -218,7 +218,10 @@ describe('with NODE_TLS_REJECT_UNAUTHORIZED=0, an untrusted certificate still st
     const { port, requests } = await untrusted();
     const through = (proxy: string, caPem: string | undefined) =>
       rejection(
-        open({ caPem, proxy: () => new URL(proxy) }).send(get(`https://${serviceHost}:${port}/`), patient),
+        open({ caPem, proxyEnv: { HTTPS_PROXY: proxy } }).send(
+          get(`https://${serviceHost}:${port}/`),
+          patient,
+        ),
         NetworkError,
       );
     const toProxy = await through(`https://user:password@localhost:${port}`, undefined);

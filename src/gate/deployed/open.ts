@@ -2,7 +2,6 @@ import type { ExchangeEvent } from '../../client/options.ts';
 import { type NameOf, redactError } from '../../errors.ts';
 import { headerSecrets, type Redact, redactor } from '../../redact.ts';
 import { parseApiUrl, receiver, shownUrl } from '../../transport/address.ts';
-import { proxyFor } from '../../transport/proxy.ts';
 import { httpTransport } from '../../transport/send.ts';
 import { type ReadTrace, type VersionPage, versionReader } from './read-version.ts';
 import type { PageReading } from './reads.ts';
@@ -36,8 +35,7 @@ export function openPage(options: PageOptions): OpenPage {
   // The page may repeat the headers of its request.
   const redactHeaders = redactor(Object.values(headers).flatMap(headerSecrets));
   const redact: Redact = (text) => options.redact(redactHeaders(text));
-  const proxy = proxyEnv === undefined ? undefined : (target: URL) => proxyFor(target, proxyEnv);
-  const transport = httpTransport({ caPem, proxy, to });
+  const transport = httpTransport({ caPem, proxyEnv, to });
   const { onExchange } = options;
   const shown = redact(shownUrl(url));
   const trace = {

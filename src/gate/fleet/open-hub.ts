@@ -2,7 +2,6 @@ import { unsendable } from '../../client/credential-problems.ts';
 import type { Clock } from '../../clock.ts';
 import { ConfigError, CredentialError, type NameOf, RungateError } from '../../errors.ts';
 import { parseApiUrl, type Receiver, receiver } from '../../transport/address.ts';
-import { proxyFor } from '../../transport/proxy.ts';
 import { httpTransport } from '../../transport/send.ts';
 import { createHubClient, giveToken, type HubStatus } from './hub-client.ts';
 import { type HubLink, HubLinks, type HubUser } from './hub-link.ts';
@@ -63,8 +62,7 @@ export function openHub(options: HubOptions): OpenHub {
       async close() {},
     };
   }
-  const proxy = proxyEnv && ((target: URL) => proxyFor(target, proxyEnv));
-  const transport = httpTransport({ caPem, proxy, to });
+  const transport = httpTransport({ caPem, proxyEnv, to });
   const client = createHubClient({ url, token: String(options.token), transport, clock, to });
   const links = new HubLinks(client, { clock });
   return {
