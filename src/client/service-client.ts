@@ -32,6 +32,15 @@ import type {
 import type { ExactOptions, ExactOrder } from './exact-orders.ts';
 import type { CallOptions } from './options.ts';
 
+/** The method of a list that the service returns page by page. */
+interface PagedMethod<Path extends string[], Query, Item> {
+  (
+    ...args: [...path: Path, query?: Query | undefined, options?: CallOptions | undefined]
+  ): Promise<Page<Item>>;
+  /** Every item, page by page, from `query.page` on. The next page is read while one is consumed; leaving the loop stops reading. Timeouts and retries apply to each page. */
+  all(...args: Parameters<this>): AsyncIterableIterator<Item>;
+}
+
 /**
  * Every endpoint of the service as a method under its dotted name: `client.run.trigger(body)`. The arguments are the
  * path parameters in order, then the body and the query if the endpoint has them, then options. A call is retried if that
@@ -66,11 +75,7 @@ export interface ServiceClient {
     /** List an overview of the environments: `GET /api/environments/overview`, with a bearer token. */
     overview(options?: CallOptions): Promise<Page<Environment>>;
     /** List the environments, page by page: `GET /api/environments`, with a bearer token. */
-    readonly list: {
-      (query?: EnvListQuery, options?: CallOptions): Promise<Page<Environment>>;
-      /** Every item, page by page, from `query.page` on. The next page is read while one is consumed; leaving the loop stops reading. Timeouts and retries apply to each page. */
-      all(query?: EnvListQuery, options?: CallOptions): AsyncIterableIterator<Environment>;
-    };
+    readonly list: PagedMethod<[], EnvListQuery, Environment>;
     /** Create an environment: `POST /api/environments`, with a bearer token. */
     create(body: EnvironmentFields, options?: CallOptions): Promise<unknown>;
     /** Change fields of an environment: `PUT /api/environments/{id}`, with a bearer token. */
@@ -79,11 +84,7 @@ export interface ServiceClient {
     delete(id: string, options?: CallOptions): Promise<unknown>;
     readonly vars: {
       /** List the variables of an environment: `GET /api/environments/{id}/variables`, with a bearer token. */
-      readonly list: {
-        (id: string, query?: EnvVarsListQuery, options?: CallOptions): Promise<Page<Variable>>;
-        /** Every item, page by page, from `query.page` on. The next page is read while one is consumed; leaving the loop stops reading. Timeouts and retries apply to each page. */
-        all(id: string, query?: EnvVarsListQuery, options?: CallOptions): AsyncIterableIterator<Variable>;
-      };
+      readonly list: PagedMethod<[id: string], EnvVarsListQuery, Variable>;
       /** Create a variable in an environment: `POST /api/environments/{id}/variables`, with a bearer token. */
       create(id: string, body: Fields, options?: CallOptions): Promise<unknown>;
       /** Change a variable of an environment: `PUT /api/environments/{envId}/variables/{varId}`, with a bearer token. */
@@ -94,27 +95,11 @@ export interface ServiceClient {
   };
   readonly observations: {
     /** List the observations of a project, page by page: `GET /api/projects/{projectId}/observations`, with a bearer token. */
-    readonly list: {
-      (projectId: string, query?: ObservationsListQuery, options?: CallOptions): Promise<Page<Observation>>;
-      /** Every item, page by page, from `query.page` on. The next page is read while one is consumed; leaving the loop stops reading. Timeouts and retries apply to each page. */
-      all(
-        projectId: string,
-        query?: ObservationsListQuery,
-        options?: CallOptions,
-      ): AsyncIterableIterator<Observation>;
-    };
+    readonly list: PagedMethod<[projectId: string], ObservationsListQuery, Observation>;
     /** Show one observation: `GET /api/projects/{projectId}/observations/{observationId}`, with a bearer token. */
     get(projectId: string, observationId: string, options?: CallOptions): Promise<Observation>;
     /** Search prior observations by meaning or text: `GET /api/projects/{projectId}/observations/search`, with a bearer token. */
-    readonly search: {
-      (projectId: string, query?: ObservationsSearchQuery, options?: CallOptions): Promise<Page<Observation>>;
-      /** Every item, page by page, from `query.page` on. The next page is read while one is consumed; leaving the loop stops reading. Timeouts and retries apply to each page. */
-      all(
-        projectId: string,
-        query?: ObservationsSearchQuery,
-        options?: CallOptions,
-      ): AsyncIterableIterator<Observation>;
-    };
+    readonly search: PagedMethod<[projectId: string], ObservationsSearchQuery, Observation>;
     /** Record an observation: `POST /api/projects/{projectId}/observations`, with a bearer token. */
     create(projectId: string, body: Fields, options?: CallOptions): Promise<unknown>;
     /** Change an observation: `PUT /api/projects/{projectId}/observations/{observationId}`, with a bearer token. */
@@ -156,11 +141,7 @@ export interface ServiceClient {
     /** List the types of events that webhooks can receive: `GET /api/webhooks/event-types`, with a bearer token. */
     eventTypes(options?: CallOptions): Promise<Page<unknown>>;
     /** List webhooks, page by page: `GET /api/webhooks`, with a bearer token. */
-    readonly list: {
-      (query?: WebhooksListQuery, options?: CallOptions): Promise<Page<Webhook>>;
-      /** Every item, page by page, from `query.page` on. The next page is read while one is consumed; leaving the loop stops reading. Timeouts and retries apply to each page. */
-      all(query?: WebhooksListQuery, options?: CallOptions): AsyncIterableIterator<Webhook>;
-    };
+    readonly list: PagedMethod<[], WebhooksListQuery, Webhook>;
     /** Register a webhook: `POST /api/webhooks`, with a bearer token. */
     create(body: WebhookFields, options?: CallOptions): Promise<unknown>;
     /** Delete a webhook: `DELETE /api/webhooks/{id}`, with a bearer token. */
@@ -171,15 +152,7 @@ export interface ServiceClient {
     test(id: string, body?: Fields, options?: CallOptions): Promise<unknown>;
     readonly deliveries: {
       /** List the deliveries of a webhook: `GET /api/webhooks/{id}/deliveries`, with a bearer token. */
-      readonly list: {
-        (id: string, query?: WebhooksDeliveriesListQuery, options?: CallOptions): Promise<Page<Delivery>>;
-        /** Every item, page by page, from `query.page` on. The next page is read while one is consumed; leaving the loop stops reading. Timeouts and retries apply to each page. */
-        all(
-          id: string,
-          query?: WebhooksDeliveriesListQuery,
-          options?: CallOptions,
-        ): AsyncIterableIterator<Delivery>;
-      };
+      readonly list: PagedMethod<[id: string], WebhooksDeliveriesListQuery, Delivery>;
       /** Show one delivery: `GET /api/webhooks/{id}/deliveries/{deliveryId}`, with a bearer token. */
       get(id: string, deliveryId: string, options?: CallOptions): Promise<Delivery>;
       /** Send a recorded delivery again: `POST /api/webhooks/{id}/deliveries/{deliveryId}/retry`, with a bearer token. */

@@ -203,13 +203,18 @@ function method(name: string, endpoint: Endpoint, named: Named): string {
   const text = narrowed[plain] ?? plain;
   const leaf = name.slice(name.lastIndexOf('.') + 1);
   const doc = comment(`${summary}: \`${endpoint.method} ${path}\`, with ${credentials[auth]}.`);
-  const call = `(${args.join(', ')})`;
-  if (!paged) return `${doc}${leaf}${call}: Promise<${text}>;\n`;
-  const all = comment(
-    'Every item, page by page, from `query.page` on. The next page is read while one is consumed; leaving the loop stops reading. Timeouts and retries apply to each page.',
-  );
-  return `${doc}readonly ${leaf}: {\n${call}: Promise<${text}>;\n${all}all${call}: AsyncIterableIterator<${item}>;\n};\n`;
+  if (!paged) return `${doc}${leaf}(${args.join(', ')}): Promise<${text}>;\n`;
+  const ids = pathParams(path).map((param) => `${param}: string`);
+  return `${doc}readonly ${leaf}: PagedMethod<[${ids.join(', ')}], ${pascal(name)}Query, ${item}>;\n`;
 }
+
+const pagedMethod = `/** The method of a list that the service returns page by page. */
+interface PagedMethod<Path extends string[], Query, Item> {
+  (...args: [...path: Path, query?: Query | undefined, options?: CallOptions | undefined]): Promise<Page<Item>>;
+  ${comment('Every item, page by page, from `query.page` on. The next page is read while one is consumed; leaving the loop stops reading. Timeouts and retries apply to each page.')}all(...args: Parameters<this>): AsyncIterableIterator<Item>;
+}
+
+`;
 
 interface Group {
   methods: string[];
@@ -258,6 +263,7 @@ export function serviceTypes(): { types: string; client: string } {
       `import type { ${usedBy(body, [...named.keys()]).join(', ')} } from '../contract/service-types.ts';\n` +
       `import type { ${usedBy(body, generics).join(', ')} } from '../contract/types.ts';\n` +
       `import type { ExactOptions, ExactOrder } from './exact-orders.ts';\nimport type { CallOptions } from './options.ts';\n\n` +
+      pagedMethod +
       `/**\n * Every endpoint of the service as a method under its dotted name: \`client.run.trigger(body)\`. The arguments are the\n` +
       ` * path parameters in order, then the body and the query if the endpoint has them, then options. A call is retried if that\n` +
       ` * is safe, and rejects with a RungateError whose \`facts\` describe the call.\n */\n` +
