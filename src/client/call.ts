@@ -11,6 +11,7 @@ import {
 } from '../errors.ts';
 import type { Redact } from '../redact.ts';
 import { span } from '../transport/network-error.ts';
+import { eitherSignal } from '../transport/stop.ts';
 import type { PreparedRequest, RawReply, Transport } from '../transport/transport.ts';
 import { errorBody } from './error-body.ts';
 import { mayHaveActed, mayHaveNewSecret } from './http-error.ts';
@@ -230,15 +231,14 @@ class Call {
     const reason = this.context.redact(error.message);
     await this.#tell({ type: 'wait', endpoint, request: this.#requests, waitMs, reason });
     signal.throwIfAborted();
-    const wait = new AbortController();
-    const abort = () => wait.abort(signal.reason);
-    signal.addEventListener('abort', abort, { once: true });
+    const ended = new AbortController();
+    const either = eitherSignal(signal, ended.signal);
     try {
-      await Promise.all([clock.sleep(waitMs, wait.signal), permitted]);
+      await Promise.all([clock.sleep(waitMs, either.signal), permitted]);
     } finally {
-      signal.removeEventListener('abort', abort);
-      // Its timer would keep the process alive.
-      wait.abort();
+      // The timer of the sleep would keep the process alive.
+      ended.abort();
+      either.release();
     }
     if (kind !== 'limit') return;
     this.#refusals += 1;
