@@ -94,7 +94,18 @@ export default defineConfig({
     nav: [...nav, { text: manifest.version, link: link('CHANGELOG.md') }],
     sidebar,
     outline: [2, 3],
-    search: { provider: 'local' },
+    search: {
+      provider: 'local',
+      options: {
+        miniSearch: {
+          searchOptions: {
+            // The names of sections are what readers look up, and pages about the project answer few of their questions.
+            boost: { title: 6, titles: 2, text: 1 },
+            boostDocument: (id) => (/\/(project\/|changelog|contributing|agents)/.test(id) ? 0.2 : 1),
+          },
+        },
+      },
+    },
   },
   buildEnd({ outDir }) {
     writeExitCodes(outDir);

@@ -160,15 +160,49 @@ describe.skipIf(skipped)('the documentation site (skipped without Chromium or si
     expect(broken).toEqual([]);
   });
 
-  it('finds the section on retries, and opens it', async () => {
+  it('finds the section on rate limits, and opens it', async () => {
     await open(base);
     await page.getByRole('button', { name: 'Search' }).click();
-    await page.getByRole('searchbox').fill('retries');
-    await page.locator('.result.selected', { hasText: 'Retries' }).waitFor();
+    await page.getByRole('searchbox').fill('rate limits');
+    await page.locator('.result.selected', { hasText: 'Rate limits' }).waitFor();
     await page.keyboard.press('Enter');
-    await page.waitForURL(/#retries$/);
-    await page.getByRole('heading', { name: 'Retries' }).waitFor();
+    await page.waitForURL(/#rate-limits$/);
+    await page.getByRole('heading', { name: 'Rate limits', level: 2 }).waitFor();
     expect([errors, foreignRequests]).toEqual([[], []]);
+  });
+
+  it.each([
+    ['exit code 5', 'exit-codes.md'],
+    ['flaky', 'gates.md'],
+    ['default timeout', 'waiting.md'],
+    ['cancel', 'commands.md'],
+    ['blocked', 'verdicts.md'],
+    ['rate limits', 'network.md'],
+    ['where is the API key stored', 'keys.md'],
+    ['environment variables', 'settings.md'],
+    ['raw response', 'output.md'],
+    ['re-run', 'creating-runs.md'],
+    ['forks', 'github.md'],
+    ['Dependabot', 'github.md'],
+    ['merge queue', 'github.md'],
+    ['monorepo', 'recipes.md'],
+    ['names of failed tests', 'output.md'],
+    ['Slack notification', 'recipes.md'],
+    ['hub cost', 'hub.md'],
+    ['NestJS', 'webhooks.md'],
+    ['Jest', 'library.md'],
+    ['without Node', 'without-node.md'],
+  ])('finds the page for %j within the first three results', async (query, file) => {
+    await open(base);
+    await page.getByRole('button', { name: 'Search' }).click();
+    await page.getByRole('searchbox').fill(query);
+    const first = page.locator('.result').nth(2);
+    await first.waitFor();
+    const results = (await page.evaluate(
+      '[...document.querySelectorAll(".result")].slice(0, 3).map((result) => result.getAttribute("href"))',
+    )) as string[];
+    const name = file.replace(/md$/, 'html');
+    expect(results).toContainEqual(expect.stringMatching(new RegExp(`/${name}(?:#|$)`)));
   });
 
   it('copies only the commands of a console', async () => {
