@@ -45,7 +45,7 @@ const nav = sections.slice(1).map(({ title, paths }) => ({
 function writeExitCodes(outDir) {
   const page = pages.find((path) => /^# Exit codes$/m.test(readFileSync(join(root, path), 'utf8')));
   for (const code of Object.values(exitCodes)) {
-    const section = `../../${addressOf(page).replace(/md$/, 'html')}#${code}`;
+    const section = `../../${addressOf(page).replace(/md$/, 'html')}#exit-code-${code}`;
     const folder = join(outDir, 'exit', `${code}`);
     mkdirSync(folder, { recursive: true });
     const head = `<meta charset="utf-8"><meta http-equiv="refresh" content="0; url=${section}">`;

@@ -248,7 +248,7 @@ describe.skipIf(skipped)('the documentation site (skipped without Chromium or si
     const text = await (await fetch(`${url}${base}exit/${code}`)).text();
     const [, target = ''] = /url=([^"]+)"/.exec(text) ?? [];
     const { pathname, hash } = new URL(target, `${url}${base}exit/${code}/`);
-    expect([pathname, hash]).toEqual([address('exit-codes.md'), `#${code}`]);
+    expect([pathname, hash]).toEqual([address('exit-codes.md'), `#exit-code-${code}`]);
     expect((await fetch(url + pathname)).status).toBe(200);
   });
 });
