@@ -54,9 +54,7 @@ export function refuseSecrets(argv: readonly string[]): void {
     }
     throw new UsageError(
       `there is no option ${flag}, because any process could read a secret on the command line`,
-      {
-        hint: `set ${instead} or ${instead}_FILE in the environment instead`,
-      },
+      { hint: `set ${instead} or ${instead}_FILE in the environment instead` },
     );
   }
 }

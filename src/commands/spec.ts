@@ -130,6 +130,10 @@ export const sentenceOf = (clause: string) => `${clause.charAt(0).toUpperCase()}
 export const detailed = (told: string | OptionSpec): OptionSpec =>
   typeof told === 'string' ? { help: told } : told;
 
+/** Returns an option that may be given several times. */
+export const repeatable = (help: string, completes?: SuggestionSource) =>
+  ({ help, repeatable: true, completes }) as const;
+
 /** Puts options under a heading of the help. */
 export const under = <const Options extends Named>(group: string, all: Options): Options =>
   Object.fromEntries(

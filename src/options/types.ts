@@ -276,10 +276,7 @@ export const subjects: OptionType<readonly string[]> = {
 export const linesIn = (text: string) => text.split(/\r?\n/).filter((line) => line.trim() !== '');
 
 /** Secrets, one per line. Whitespace around a secret may be intended, so it stays. */
-export const lines: OptionType<readonly string[]> = {
-  ...filledList,
-  fromText: linesIn,
-};
+export const lines: OptionType<readonly string[]> = { ...filledList, fromText: linesIn };
 
 /** Tokens, one per line, without the whitespace around them, which a header cannot have. */
 export const tokens: OptionType<readonly string[]> = {

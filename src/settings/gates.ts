@@ -19,9 +19,7 @@ export interface FileGate {
 function readGate(file: JsonFile, name: string, json: unknown, at: JsonPath, where: string): FileGate {
   const place = file.place(at, 'key');
   if (!gateName.test(name)) {
-    throw new ConfigError(`${place}: ${echoed(name)} is not the name of a gate`, {
-      hint: gateNameHint,
-    });
+    throw new ConfigError(`${place}: ${echoed(name)} is not the name of a gate`, { hint: gateNameHint });
   }
   const values = readFields(file, json, at, [], gateIds);
   const source = sourceAt('project file', values, `${where}, gates ${name}`);

@@ -84,10 +84,9 @@ async function suggestionsFor(part: Option | Argument, line: CompletionLine): Pr
 
 function visibleCommands(group: Command): Suggestion[] {
   const help = group.createHelp();
-  return help.visibleCommands(group).map((command) => ({
-    value: command.name(),
-    about: help.subcommandDescription(command),
-  }));
+  return help
+    .visibleCommands(group)
+    .map((command) => ({ value: command.name(), about: help.subcommandDescription(command) }));
 }
 
 /** Without the options already on the line, unless they are repeatable. */
@@ -97,10 +96,7 @@ function visibleOptions(command: Command, seen: ReadonlySet<Option>): Suggestion
   return help
     .visibleOptions(command)
     .filter(isOpen)
-    .map((option) => ({
-      value: option.long ?? option.short ?? '',
-      about: help.optionDescription(option),
-    }));
+    .map((option) => ({ value: option.long ?? option.short ?? '', about: help.optionDescription(option) }));
 }
 
 async function answerTo(cursor: Cursor, io: Io): Promise<Answer> {

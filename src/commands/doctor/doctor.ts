@@ -224,12 +224,7 @@ export const doctor = command({
       if (remedy !== null && status !== 'ok') await print(`    → ${output.excerpt(remedy, 400)}`, '      ');
     }
     const exitCode = checks.find(({ status }) => status === 'fail')?.exitCode ?? exitCodes.ok;
-    const report = {
-      schemaVersion: 1,
-      ok: exitCode === exitCodes.ok,
-      exitCode,
-      checks,
-    };
+    const report = { schemaVersion: 1, ok: exitCode === exitCodes.ok, exitCode, checks };
     if (json) await output.data(report, '');
     return exitCode;
   },

@@ -7,7 +7,7 @@ import type { Io } from '../../host/io.ts';
 import { readProblem } from '../../host/read-file.ts';
 import { membersOf, objectText } from '../../json/text.ts';
 import { readInput } from '../read-input.ts';
-import type { FlagsOf } from '../spec.ts';
+import { type FlagsOf, repeatable } from '../spec.ts';
 
 /** `promoteToTicket` → `promote-to-ticket`. */
 export function kebab(name: string): string {
@@ -26,8 +26,8 @@ export function fieldFlag(field: Field): string {
 
 /** The options for fields that the API does not describe. */
 export const openOptions = {
-  '--field <name=value>': { help: 'field of the body, as text (repeatable)', repeatable: true },
-  '--json-field <name=json>': { help: 'field of the body, as JSON (repeatable)', repeatable: true },
+  '--field <name=value>': repeatable('field of the body, as text (repeatable)'),
+  '--json-field <name=json>': repeatable('field of the body, as JSON (repeatable)'),
   '--input <file>': 'JSON file with the body (- for standard input); options override its fields',
 } as const;
 

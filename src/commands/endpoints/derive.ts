@@ -1,7 +1,7 @@
 import { type Api, type Endpoint, pathParams } from '../../contract/endpoint.ts';
 import type { EndpointName } from '../../contract/index.ts';
 import { type Field, isList, isOpen, schemaFields } from '../../contract/shape.ts';
-import { type CommandSpec, command, type Named, type OptionSpec, type Spec } from '../spec.ts';
+import { type CommandSpec, command, type Named, type OptionSpec, repeatable, type Spec } from '../spec.ts';
 import { fieldFlag, flagKey, kebab, openOptions } from './body-input.ts';
 import { callEndpoint, commandOf } from './call-endpoint.ts';
 import { namesEnvironment } from './environment-id.ts';
@@ -104,10 +104,7 @@ export function describedEndpoint(id: string, { summary, auth, path, ...endpoint
 
 const searchOptions: Named = {
   '--text-param <name>': 'query parameter for the text (default q)',
-  '--query <name=value>': {
-    help: 'other query parameter (repeatable, even with the same name)',
-    repeatable: true,
-  },
+  '--query <name=value>': repeatable('other query parameter (repeatable, even with the same name)'),
 };
 
 function optionsOf(endpoint: Endpoint, isSearch: boolean): Named {

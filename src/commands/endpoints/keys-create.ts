@@ -22,7 +22,7 @@ import { nearest } from '../../suggest.ts';
 import type { Context } from '../context.ts';
 import { filled } from '../options.ts';
 import { warnOfFolder } from '../secret-files.ts';
-import { command, type FlagsOf } from '../spec.ts';
+import { command, type FlagsOf, repeatable } from '../spec.ts';
 import { describedEndpoint } from './derive.ts';
 
 /**
@@ -61,9 +61,7 @@ async function printToken({ io, output }: Context, key: CreatedKey): Promise<voi
   // Elsewhere a closed pipe is not an error, but here the token would be lost.
   throw new ConfigError(
     `${describedKey(key)} was created, but its token could not be written to standard output`,
-    {
-      hint: 'its token is lost: delete the key with rungate keys delete <id>, then create another one',
-    },
+    { hint: 'its token is lost: delete the key with rungate keys delete <id>, then create another one' },
   );
 }
 
@@ -76,10 +74,7 @@ async function keep(context: Context, key: CreatedKey, file: SecretFile): Promis
     const { code = 'unknown' } = cause as NodeJS.ErrnoException;
     throw new ConfigError(
       `${describedKey(key)} was created, but --output-file could not be written (${code})`,
-      {
-        hint: 'its token is on standard output instead, shown only once: save it',
-        cause,
-      },
+      { hint: 'its token is on standard output instead, shown only once: save it', cause },
     );
   }
   if (!wantsJson(context.output)) return;
@@ -109,11 +104,7 @@ async function handOver(context: Context, key: CreatedKey, file: SecretFile | un
 
 const options = {
   '--name <name>': 'name of the key',
-  '--scope <scope>': {
-    help: 'scope of the key (repeatable; default: scopes for automation)',
-    repeatable: true,
-    completes: knownScopes,
-  },
+  '--scope <scope>': repeatable('scope of the key (repeatable; default: scopes for automation)', knownScopes),
   '--output-file <file>': 'new file for the token, readable only by you',
 } as const;
 

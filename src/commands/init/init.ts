@@ -15,7 +15,7 @@ import { findSkippedGates, skippedRemedy, skippedText } from '../doctor/checks.t
 import { kebab } from '../endpoints/body-input.ts';
 import { namesIn, oneOf } from '../options.ts';
 import { shellQuoted } from '../shell-quoted.ts';
-import { command, type FlagsOf, rowOptions, under } from '../spec.ts';
+import { command, type FlagsOf, repeatable, rowOptions, under } from '../spec.ts';
 import {
   type Answers,
   type CiChoice,
@@ -50,10 +50,9 @@ import { skillFolders, writeSkill } from './skill.ts';
 const options = {
   ...rowOptions('init', 'The run:'),
   ...under('The run:', {
-    '--gates <slugs>': {
-      help: 'write a gate for each of these processes (repeatable, or separated by commas), instead of --process or --tag',
-      repeatable: true,
-    },
+    '--gates <slugs>': repeatable(
+      'write a gate for each of these processes (repeatable, or separated by commas), instead of --process or --tag',
+    ),
   }),
   ...under('The files:', {
     '--ci <name>': `${providers.join(', ')} or none (default: the CI that the repository uses)`,

@@ -17,28 +17,26 @@ import { versionUrl } from '../../mock/version-page.ts';
 import { readSecret } from '../../settings/environment.ts';
 import { noHub } from '../config/credential-guard.ts';
 import { numberUpTo, oneOf } from '../options.ts';
-import { command, type FlagsOf } from '../spec.ts';
+import { command, type FlagsOf, repeatable } from '../spec.ts';
 
 const options = {
   '--port <port>': 'port to listen on',
-  '--outcome <outcome>': {
-    help: `how runs end: ${outcomes.join(', ')}; repeat for successive runs`,
-    repeatable: true,
-    completes: outcomes,
-  },
+  '--outcome <outcome>': repeatable(
+    `how runs end: ${outcomes.join(', ')}; repeat for successive runs`,
+    outcomes,
+  ),
   '--duration <duration>': 'duration of a run (default 2s)',
   '--retry-after <seconds>': 'polling interval that the mock suggests',
   '--seed <n>': 'seed of ids, API key, token and data (default 1, with a random key and token)',
-  '--allow-host <name>': { help: 'additional host name to serve (repeatable)', repeatable: true },
+  '--allow-host <name>': repeatable('additional host name to serve (repeatable)'),
   '--deliver <scope>': {
     help: `where to send webhook deliveries: ${deliveryScopes.join(', ')} (default loopback)`,
     completes: deliveryScopes,
   },
-  '--fault <kind[=duration][@target][:when]>': {
-    help: 'fault to inject (repeatable; see Faults below)',
-    repeatable: true,
-    completes: faultNames,
-  },
+  '--fault <kind[=duration][@target][:when]>': repeatable(
+    'fault to inject (repeatable; see Faults below)',
+    faultNames,
+  ),
   '--deployed <versions>':
     'versions that the page /_mock/version shows: old,new@30s changes after 30 s, old/new alternates',
   '--rate-limit <limits>': {
@@ -50,10 +48,9 @@ const options = {
 const serveOptions = {
   ...options,
   '--host <address>': 'address to listen on, such as 0.0.0.0 in a container (default 127.0.0.1)',
-  '--cors <origin>': {
-    help: 'origin of web pages that may use the API, such as http://localhost:5173 (repeatable)',
-    repeatable: true,
-  },
+  '--cors <origin>': repeatable(
+    'origin of web pages that may use the API, such as http://localhost:5173 (repeatable)',
+  ),
 } as const;
 type MockFlags = FlagsOf<typeof serveOptions>;
 

@@ -12,13 +12,12 @@ import { echoed } from '../../suggest.ts';
 import type { Context } from '../context.ts';
 import { filled, namesIn } from '../options.ts';
 import { digestOf } from '../run/subjects.ts';
-import { command, type FlagsOf } from '../spec.ts';
+import { command, type FlagsOf, repeatable } from '../spec.ts';
 import { namedReceipts, readReceipt } from './named-receipts.ts';
 import { printVerification, type Verification } from './verification.ts';
 
 /** Of two values, the earlier one may be a check that must not be lost. */
 const once = (help: string) => ({ help, single: 'give it once' });
-const repeatable = (help: string) => ({ help, repeatable: true }) as const;
 
 const options = {
   '--key <file>': repeatable('public key to trust, PEM (repeatable: any of them may have signed)'),

@@ -7,7 +7,7 @@ import { policySettings } from '../../settings/merge.ts';
 import type { GateSettings } from '../config/sources.ts';
 import type { Context } from '../context.ts';
 import { oneOf } from '../options.ts';
-import { command, type FlagsOf } from '../spec.ts';
+import { command, type FlagsOf, repeatable } from '../spec.ts';
 import { normaliseScript } from './hints.ts';
 import { judgeSteps, looksStrict, retriesIn } from './judge.ts';
 import { printJudgements, reportStep } from './report.ts';
@@ -26,11 +26,7 @@ const options = {
     help: `the expected result for a cancelled run: ${expectations.join(', ')} (default: red for a strict step, otherwise any)`,
     completes: expectations,
   },
-  '--scenario <name>': {
-    help: `${scenarioNames.join(', ')} (repeatable; default: all)`,
-    repeatable: true,
-    completes: scenarioNames,
-  },
+  '--scenario <name>': repeatable(`${scenarioNames.join(', ')} (repeatable; default: all)`, scenarioNames),
   '--time-limit <duration>':
     'stop the step after this time in each scenario, whose verdict is then unknown (default 60s)',
   '--parallel <n>': 'the number of scenarios to run at the same time (default 1)',
@@ -140,9 +136,7 @@ export const selftest = command({
   heading: 'Gate:',
   description:
     'Run a pipeline step once for each outcome of its gate, each time against a new mock, and check that the step fails when the gate fails and passes when the gate passes. Exits with 0 if every scenario is as expected, or with 1, also if a step was still running at the time limit.',
-  args: {
-    '<command...>': 'the step: a script, or bash -c "…"; it runs for real, including any deployment',
-  },
+  args: { '<command...>': 'the step: a script, or bash -c "…"; it runs for real, including any deployment' },
   options,
   wraps: true,
   examples: ['rungate selftest -- ./ci/gate.sh'],
