@@ -196,13 +196,12 @@ describe.skipIf(skipped)('the documentation site (skipped without Chromium or si
     await open(base);
     await page.getByRole('button', { name: 'Search' }).click();
     await page.getByRole('searchbox').fill(query);
-    const first = page.locator('.result').nth(2);
-    await first.waitFor();
-    const results = (await page.evaluate(
-      '[...document.querySelectorAll(".result")].slice(0, 3).map((result) => result.getAttribute("href"))',
-    )) as string[];
+    const script =
+      '[...document.querySelectorAll(".result")].slice(0, 3).map((result) => result.getAttribute("href"))';
     const name = file.replace(/md$/, 'html');
-    expect(results).toContainEqual(expect.stringMatching(new RegExp(`/${name}(?:#|$)`)));
+    await expect
+      .poll(() => page.evaluate(script) as Promise<string[]>, { timeout: 10_000 })
+      .toContainEqual(expect.stringMatching(new RegExp(`/${name}(?:#|$)`)));
   });
 
   it('copies only the commands of a console', async () => {
