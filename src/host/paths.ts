@@ -65,17 +65,6 @@ export function makeFolders(path: string, mode = 0o777): void {
   }
 }
 
-/** A folder of this process, removed when the process ends at the latest. */
-export interface TemporaryFolder {
-  readonly path: string;
-  /** Writes a file in it, creates the file's missing parents, and returns its path. */
-  write(name: string, text: string, mode?: number): string;
-  /** Copies a file into it, whose folder exists. */
-  copy(name: string, from: string): void;
-  /** Returns false if something in it could not be removed. */
-  remove(): boolean;
-}
-
 function createTemporary(): string {
   try {
     return mkdtempSync(join(tmpdir(), 'rungate-'));
@@ -86,9 +75,15 @@ function createTemporary(): string {
   }
 }
 
-/** @throws ConfigError if the system's folder for temporary files is missing or cannot be written to */
-export function temporaryFolder(): TemporaryFolder {
+export type TemporaryFolder = ReturnType<typeof temporaryFolder>;
+
+/**
+ * Returns a folder of this process, removed when the process ends at the latest.
+ * @throws ConfigError if the system's folder for temporary files is missing or cannot be written to
+ */
+export function temporaryFolder() {
   const path = createTemporary();
+  /** Returns false if something in it could not be removed. */
   const remove = () => {
     forget();
     try {
@@ -102,12 +97,14 @@ export function temporaryFolder(): TemporaryFolder {
   return {
     path,
     remove,
-    write(name, text, mode = 0o600) {
+    /** Writes a file in it, creates the file's missing parents, and returns its path. */
+    write(name: string, text: string, mode = 0o600) {
       const file = join(path, name);
       makeFolders(dirname(file), 0o700);
       writeFileSync(file, text, { mode });
       return file;
     },
-    copy: (name, from) => copyFileSync(from, join(path, name)),
+    /** Copies a file into it, whose folder exists. */
+    copy: (name: string, from: string) => copyFileSync(from, join(path, name)),
   };
 }

@@ -169,31 +169,27 @@ export function appendToFile(path: string, textAfter: (content: Uint8Array) => s
   else writeThrough(path, textAfter(new Uint8Array()));
 }
 
-/** A new file that is to receive a secret. */
-export interface SecretFile {
-  /** @throws a file system error */
-  write(text: string): void;
-  /** Closes the file, and removes it unless it was written. */
-  close(): void;
-}
+export type SecretFile = ReturnType<typeof createSecretFile>;
 
 /**
  * Creates an empty file that only its owner may read (0600), so that it can be written later.
  * @throws a file system error; `EEXIST` if the path exists, even as a dangling link
  */
-export function createSecretFile(path: string): SecretFile {
+export function createSecretFile(path: string) {
   const file = openSync(path, 'wx', 0o600);
   let isWritten = false;
   const isGone = () => fstatSync(file).nlink === 0;
   return {
-    write(text) {
+    /** @throws a file system error */
+    write(text: string): void {
       // Or the secret would be in no file that has a path.
       if (isGone())
         throw Object.assign(new Error(`ENOENT: the file was replaced, '${path}'`), { code: 'ENOENT' });
       writeFileSync(file, text, { flush: true });
       isWritten = true;
     },
-    close() {
+    /** Closes the file, and removes it unless it was written. */
+    close(): void {
       const isOurs = !isWritten && !isGone();
       closeSync(file);
       if (isOurs) rmSync(path, { force: true });

@@ -157,18 +157,6 @@ async function checkServer(command: Command, { servers }: RedisAddress): Promise
   if (field('role') !== 'master') throw new Error(`the Redis server is a replica: ${at}`);
 }
 
-/** The commands of the hub. Each fails at once while Redis is away. */
-export interface HubRedis {
-  readonly runLog: RunLog;
-  /** Adds ids to the stream of those that deliveries named. */
-  announce(ids: readonly string[], hub: string, kept: number, keptMs: number): Promise<void>;
-  /** Returns the entries after one, at most 1,000 of them: the id of each, the hub that added it, and the id that it named. */
-  announced(after: string): Promise<readonly (readonly [entry: string, hub: string, id: string])[]>;
-  /** Resolves when Redis is connected. @throws ConfigError if the server can never be used, such as one of a cluster */
-  ready(): Promise<void>;
-  close(): void;
-}
-
 export interface RedisOptions {
   /** The beginning of all keys. */
   prefix?: string;
@@ -259,30 +247,37 @@ class Connection {
   }
 }
 
+/** The commands of the hub. Each fails at once while Redis is away. */
+export type HubRedis = Awaited<ReturnType<typeof connectRedis>>;
+
 /**
  * Connects to Redis in the background, again and again.
  * @throws ConfigError if the package @redis/client is not installed, or too old
  * @param url one that `parseRedisUrl` can read
  */
-export async function connectRedis(url: string, options: RedisOptions = {}): Promise<HubRedis> {
+export async function connectRedis(url: string, options: RedisOptions = {}) {
   const { prefix = defaultPrefix, onError = () => {}, secureContext, clock = systemClock } = options;
   const connect = await connectorOf(parseRedisUrl(url) as RedisAddress, secureContext);
   const connection = new Connection(connect, onError, clock);
   const key = (name: string) => `{${prefix}:hub:${format}}:${name}`;
   const run = (...args: (string | number)[]) => connection.run(args.map(String));
+  const runLog: RunLog = async (args) =>
+    (await run('EVAL', logScript, 1, key('log'), ...args)) as Awaited<ReturnType<RunLog>>;
   return {
-    runLog: async (args) =>
-      (await run('EVAL', logScript, 1, key('log'), ...args)) as Awaited<ReturnType<RunLog>>,
-    async announce(ids, hub, kept, keptMs) {
+    runLog,
+    /** Adds ids to the stream of those that deliveries named. */
+    async announce(ids: readonly string[], hub: string, kept: number, keptMs: number): Promise<void> {
       const add = (id: string) => run('XADD', key('wakes'), 'MAXLEN', '~', kept, '*', 'hub', hub, 'id', id);
       await Promise.all([...ids.map(add), run('PEXPIRE', key('wakes'), keptMs)]);
     },
-    async announced(after) {
+    /** Returns the entries after one, at most 1,000 of them: the id of each, the hub that added it, and the id that it named. */
+    async announced(after: string): Promise<readonly [entry: string, hub: string, id: string][]> {
       const streams = (await run('XREAD', 'COUNT', 1_000, 'STREAMS', key('wakes'), after)) as
         | [string, [string, string[]][]][]
         | null;
       return (streams?.[0]?.[1] ?? []).map(([entry, fields]) => [entry, fields[1] ?? '', fields[3] ?? '']);
     },
+    /** Resolves when Redis is connected. @throws ConfigError if the server can never be used, such as one of a cluster */
     ready: () => connection.ready,
     close: () => connection.close(),
   };

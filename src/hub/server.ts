@@ -125,14 +125,8 @@ async function respond(
   }
 }
 
-export interface HubServer {
-  readonly url: string;
-  /** Sends the gates to other hubs over a time, by default 4 s, finishes deliveries that are under way, and stops. */
-  close(overMs?: number): Promise<void>;
-}
-
 /** Serves gates and receives deliveries. @throws ConfigError if it cannot listen */
-export async function serveHub(host: string, port: number, options: HubServerOptions): Promise<HubServer> {
+export async function serveHub(host: string, port: number, options: HubServerOptions) {
   const { hub, clock, log, receiveMs = 30_000 } = options;
   let state: 'serving' | 'leaving' | 'closing' = 'serving';
   const streams = createStreams(hub.wakes, clock, log);
@@ -166,6 +160,7 @@ export async function serveHub(host: string, port: number, options: HubServerOpt
 
   return {
     url: httpUrl(host, bound.port),
+    /** Sends the gates to other hubs over this time, finishes deliveries that are under way, and stops. */
     async close(overMs = leaveMs) {
       state = 'leaving';
       if (overMs > 0) await streams.leave(overMs);

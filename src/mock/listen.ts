@@ -2,15 +2,6 @@ import { createServer, type RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
 import { httpUrl, listen } from '../listen.ts';
 
-export interface Listening {
-  readonly url: string;
-  readonly port: number;
-  readonly address: string;
-  /** Breaks every connection and stops listening, then listens on the same port again once `over` returns true. */
-  pause(over: () => boolean): void;
-  close(): Promise<void>;
-}
-
 export function isLoopbackAddress(address: string): boolean {
   return /^(::1|(::ffff:)?127\.\d+\.\d+\.\d+)$/.test(address);
 }
@@ -36,12 +27,10 @@ const pauseCheckMs = 5;
 /** An address that means every address of this machine, and the one by which its own programs reach it. */
 const everywhere: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
 
+export type Listening = Awaited<ReturnType<typeof listenForMock>>;
+
 /** Listens for plain HTTP. `close` also breaks open connections: a stalled response would block it for ever. */
-export async function listenForMock(
-  onRequest: RequestListener,
-  host: string,
-  port: number,
-): Promise<Listening> {
+export async function listenForMock(onRequest: RequestListener, host: string, port: number) {
   const sockets = new Set<Socket>();
   const server = createServer({ keepAliveTimeout: keepAliveMs }, onRequest);
   server.on('connection', (socket) => {
@@ -54,7 +43,8 @@ export async function listenForMock(
     port: bound.port,
     address: bound.address,
     url: httpUrl(everywhere[bound.address] ?? host, bound.port),
-    pause(over) {
+    /** Breaks every connection and stops listening, then listens on the same port again once `over` returns true. */
+    pause(over: () => boolean) {
       if (paused !== undefined) return;
       server.close();
       for (const socket of sockets) socket.resetAndDestroy();
@@ -66,7 +56,7 @@ export async function listenForMock(
       }, pauseCheckMs);
     },
     close: () =>
-      new Promise((resolve) => {
+      new Promise<void>((resolve) => {
         clearInterval(paused);
         // Closing twice is not an error: the second call only reports that the server was closed already.
         server.close(() => resolve());

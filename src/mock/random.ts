@@ -38,32 +38,25 @@ export const byId = <T extends { readonly id: string }>(items: readonly T[]): Ma
   new Map(items.map((item) => [item.id, item]));
 
 /** Random draws from a stream: the same sequence for the same seed. */
-export interface Draw {
-  /** From 0 to below 1. */
-  fraction(): number;
-  /** A whole number from `least` to `most`, inclusive. */
-  whole(least: number, most: number): number;
-  chance(probability: number): boolean;
-  /** @param choices at least one */
-  pick<T>(choices: readonly T[]): T;
-  /** `length` characters of base32, for ids and passwords. */
-  id(length: number): string;
-  /** `length` characters of base62, for keys and signatures. */
-  token(length: number): string;
-}
+export type Draw = ReturnType<typeof drawFrom>;
 
-function drawFrom(seed: number): Draw {
+function drawFrom(seed: number) {
   const fraction = seededRandom(seed);
   const whole = (least: number, most: number) => least + Math.floor(fraction() * (most - least + 1));
   const text = (alphabet: string, length: number) =>
     Array.from({ length }, () => alphabet.charAt(whole(0, alphabet.length - 1))).join('');
   return {
+    /** From 0 to below 1. */
     fraction,
+    /** A whole number from `least` to `most`, inclusive. */
     whole,
-    chance: (probability) => fraction() < probability,
-    pick: (choices) => choices[whole(0, choices.length - 1)] as (typeof choices)[number],
-    id: (length) => text(base32, length),
-    token: (length) => text(base62, length),
+    chance: (probability: number) => fraction() < probability,
+    /** @param choices at least one */
+    pick: <T>(choices: readonly T[]) => choices[whole(0, choices.length - 1)] as T,
+    /** Characters of base32, for ids and passwords. */
+    id: (length: number) => text(base32, length),
+    /** Characters of base62, for keys and signatures. */
+    token: (length: number) => text(base62, length),
   };
 }
 

@@ -16,18 +16,6 @@ export interface CountedRequest {
   readonly kind: RequestKind;
 }
 
-interface RateDecision {
-  readonly allowed: boolean;
-  /** The closest limit, or the exceeded one: its name, its size and what remains of it. */
-  readonly name: LimitName;
-  readonly limit: number;
-  readonly remaining: number;
-  /** Milliseconds until this limit allows another request. */
-  readonly resetMs: number;
-  /** The log for the next decision: the requests of the last minute, including this one if it is allowed. */
-  readonly log: readonly CountedRequest[];
-}
-
 /**
  * Decides one request by the requests of the sliding minute before it, oldest first. A refused request is not
  * counted, so a client that waits as long as the response says gets through.
@@ -37,7 +25,7 @@ export function decideRate(
   kind: RequestKind,
   now: number,
   limits = documentedLimits,
-): RateDecision {
+) {
   const recent = log.filter(({ at }) => now - at < windowMs);
   const useOf = (name: LimitName) => {
     const counted = name === 'all' ? recent : recent.filter((spent) => spent.kind === name);
@@ -53,9 +41,11 @@ export function decideRate(
   const closer = specific.remaining < all.remaining ? specific : all;
   const reported = all.remaining <= 0 && specific.remaining <= 0 ? longer : closer;
   return {
+    /** The closest limit, or the exceeded one: its name, its size and the milliseconds until it allows another request. */
     ...reported,
     allowed,
     remaining: allowed ? reported.remaining - 1 : 0,
+    /** For the next decision: the requests of the last minute, including this one if it is allowed. */
     log: allowed ? [...recent, { at: now, kind }] : recent,
   };
 }

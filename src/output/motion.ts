@@ -1,25 +1,10 @@
 import type { Io } from '../host/io.ts';
 import type { LiveStyle, View } from './live/model.ts';
-import type { Spinner } from './live/spinner.ts';
+import type { openSpinner } from './live/spinner.ts';
 import { shorten } from './text.ts';
 
 /** The spinner appears only if the work takes longer than this. */
 const spinnerDelayMs = 150;
-
-/** The animation on the terminal while a person waits. If several views are shown, it draws the last one. */
-export interface Motion {
-  /** Whether a person is watching a terminal that can be animated. */
-  readonly possible: boolean;
-  /** Loads the drawing code, so that `show` draws immediately. */
-  load(): Promise<void>;
-  /** Shows a view until the returned function is called. */
-  show(view: View): () => void;
-  draw(): void;
-  /** Shows a spinner with a text if the work takes longer than 150 ms and no view is shown. */
-  during<Result>(text: string, work: Promise<Result>): Promise<Result>;
-  /** Removes the animation permanently. */
-  end(): void;
-}
 
 /** Whether the environment variable `CI` is set, as most CI systems do. */
 export function inCi({ CI }: Io['env']): boolean {
@@ -37,13 +22,17 @@ export function hasSymbols({ env, platform }: Pick<Io, 'env' | 'platform'>): boo
   return env.WT_SESSION !== undefined || env.TERM_PROGRAM !== undefined || env.TERM !== undefined;
 }
 
-export function createMotion(io: Io, quiet: boolean, paint: LiveStyle['paint']): Motion {
+export type Motion = ReturnType<typeof createMotion>;
+
+/** Returns the animation on the terminal while a person waits. If several views are shown, it draws the last one. */
+export function createMotion(io: Io, quiet: boolean, paint: LiveStyle['paint']) {
   const terminal = canMove(io, quiet) ? io.err.terminal : undefined;
   const views: View[] = [];
   let ended = false;
   let drawing: typeof import('./live/spinner.ts') | undefined;
-  let spinner: Spinner | undefined;
+  let spinner: ReturnType<typeof openSpinner> | undefined;
 
+  /** Loads the drawing code, so that `show` draws immediately. */
   const load = async () => {
     if (terminal !== undefined) drawing ??= await import('./live/spinner.ts');
   };
@@ -56,6 +45,7 @@ export function createMotion(io: Io, quiet: boolean, paint: LiveStyle['paint']):
       spinner ??= drawing.openSpinner(terminal, io, style, (size) => views.at(-1)?.(size) ?? []);
     }
   };
+  /** Shows a view until the returned function is called. */
   const show = (view: View) => {
     if (terminal === undefined || ended) return () => {};
     views.push(view);
@@ -67,11 +57,13 @@ export function createMotion(io: Io, quiet: boolean, paint: LiveStyle['paint']):
     };
   };
   return {
+    /** Whether a person is watching a terminal that can be animated. */
     possible: terminal !== undefined,
     load,
     show,
     draw: () => spinner?.draw(),
-    async during(text, work) {
+    /** Shows a spinner with a text if the work takes longer than 150 ms and no view is shown. */
+    async during<Result>(text: string, work: Promise<Result>): Promise<Result> {
       if (terminal === undefined || views.length > 0) return work;
       let hide = () => {};
       const stopWaiting = io.every(spinnerDelayMs, () => {
@@ -86,6 +78,7 @@ export function createMotion(io: Io, quiet: boolean, paint: LiveStyle['paint']):
         hide();
       }
     },
+    /** Removes the animation permanently. */
     end() {
       ended = true;
       views.length = 0;

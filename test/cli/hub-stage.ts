@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { deliveryReceiver } from '../../src/hub/deliveries.ts';
 import type { HubLogEvent } from '../../src/hub/http.ts';
 import { memoryHub } from '../../src/hub/hub.ts';
-import { type HubServer, serveHub } from '../../src/hub/server.ts';
+import { serveHub } from '../../src/hub/server.ts';
 import { type MockOptions, type MockServer, startMock } from '../../src/mock/server.ts';
 import { defaultHeaderNames } from '../../src/webhook/headers.ts';
 import { signSync } from '../../src/webhook/node.ts';
@@ -100,7 +100,7 @@ export async function hubStage(options: MockOptions = {}): Promise<HubStage> {
     async hub(port = 0, redis = null) {
       const log: HubLogEvent[] = [];
       const limits = { reads: 48, creates: 16, requests: 80 };
-      const server: HubServer = await serveHub('127.0.0.1', port, {
+      const server = await serveHub('127.0.0.1', port, {
         hub: memoryHub(limits, clock, true),
         clock,
         every,

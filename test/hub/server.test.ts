@@ -8,7 +8,7 @@ import { deliveryReceiver } from '../../src/hub/deliveries.ts';
 import type { HubLogEvent } from '../../src/hub/http.ts';
 import { memoryHub } from '../../src/hub/hub.ts';
 import { usualBudget } from '../../src/hub/ledger.ts';
-import { type HubServer, serveHub } from '../../src/hub/server.ts';
+import { serveHub } from '../../src/hub/server.ts';
 import { nameInCommands } from '../../src/options/spelling.ts';
 import { receiver } from '../../src/transport/address.ts';
 import { httpTransport } from '../../src/transport/send.ts';
@@ -28,7 +28,7 @@ async function startHub(limits = usualBudget, receiveMs?: number, clock: Clock =
   const log: HubLogEvent[] = [];
   const beats = new Set<() => void>();
   const hub = memoryHub(limits, systemClock, true);
-  const server: HubServer = await serveHub('127.0.0.1', 0, {
+  const server = await serveHub('127.0.0.1', 0, {
     hub,
     clock,
     every(_ms, beat) {

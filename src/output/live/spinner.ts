@@ -15,14 +15,6 @@ const showCursor = `${csi}?25h`;
 const noWrap = `${csi}?7l`;
 const wrap = `${csi}?7h`;
 
-/** A view at the bottom of a terminal, with ora's spinner before its first line. Other output appears above it. */
-export interface Spinner {
-  /** Draws changes now instead of at the next refresh. */
-  draw(): void;
-  /** Removes the view and restores the terminal. */
-  close(): void;
-}
-
 /** Returns the size of the terminal. Sets it if the terminal reports 0, by which ora would divide. */
 function sizeOf(terminal: Terminal) {
   terminal.columns ||= 80;
@@ -36,12 +28,13 @@ function rewrapsLines({ TERM = '', TMUX, XTERM_VERSION }: Io['env']): boolean {
   return XTERM_VERSION === undefined && !/^(linux|screen|rxvt|st\b|st-|xterm-direct)/.test(TERM);
 }
 
+/** Shows a view at the bottom of a terminal, with ora's spinner before its first line. Other output appears above it. */
 export function openSpinner(
   terminal: Terminal,
   { every, onExit, env }: Pick<Io, 'every' | 'onExit' | 'env'>,
   { paint, symbols }: Pick<LiveStyle, 'paint' | 'symbols'>,
   view: View,
-): Spinner {
+) {
   // The cursor rests below the view: not every terminal rewraps the line of the cursor.
   const text = () => `${noWrap}${view(sizeOf(terminal)).join('\n')}\n${wrap}`;
   const { frames, interval } = symbols ? spinners.dots : spinners.line;
@@ -55,6 +48,7 @@ export function openSpinner(
     discardStdin: false,
     hideCursor: false,
   });
+  /** Draws changes now instead of at the next refresh. */
   const draw = () => {
     const next = text();
     if (next === spinner.text) return;
@@ -75,6 +69,7 @@ export function openSpinner(
     }
     spinner.render();
   };
+  /** Removes the view and restores the terminal. */
   const close = () => {
     for (const stop of stops) stop();
     if (!spinner.isSpinning) return;
