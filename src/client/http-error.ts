@@ -36,12 +36,6 @@ export function isHtml(text: string): boolean {
   return /^\s*<(!doctype html|html|head|body)\b/i.test(text);
 }
 
-/** Returns the content coding because of which a text cannot be read, for messages. */
-export function unknownCoding({ headers, text }: RawReply): string | undefined {
-  const coding = headers['content-encoding'] ?? 'identity';
-  return coding === 'identity' || isHtml(text) ? undefined : `content-encoding ${oneLine(coding, 100)}`;
-}
-
 /** Characters. A page's title is near its start, so the rest of a large body is not searched. */
 const longestHead = 16 * 1024;
 
@@ -102,15 +96,8 @@ function notFoundHint({ endpoint, path }: PreparedRequest, nameOf: NameOf): stri
   return `check ${nameOf('apiUrl')}, which ends in ${prefix}: rungate adds /api itself; otherwise ${check}`;
 }
 
-/** The responses of web servers to plain HTTP on a TLS port. */
-const plainHttpOnTls =
-  /HTTP request (?:was sent )?to (?:an )?HTTPS (?:port|server)|speaking plain HTTP to an SSL-enabled/i;
-
 /** The remedy if a request that must not be repeated may have taken effect. */
 export const mayHaveActed = 'the service may have acted on the request: check that before you send it again';
-
-/** The responses of nginx to a request without a client certificate, or with one that it does not trust. */
-const noCertificate = /No required SSL certificate was sent|The SSL certificate error/;
 
 interface Explanation {
   fact: string;
@@ -162,21 +149,6 @@ function explainStatus(status: number, request: PreparedRequest, now: number, na
   return { fact, hint: `check ${nameOf('apiUrl')}` };
 }
 
-/** Returns the remedy for the page of a web server that refuses the connection, or undefined. */
-function connectionHint(
-  { url }: PreparedRequest,
-  status: number,
-  text: string,
-  nameOf: NameOf,
-): string | undefined {
-  const head = status === 400 ? text.slice(0, longestHead) : '';
-  if (noCertificate.test(head))
-    return `the service requires a client certificate: check ${nameOf('certFile')}`;
-  return url.protocol === 'http:' && plainHttpOnTls.test(head)
-    ? `use https:// instead of http:// in ${nameOf('apiUrl')}`
-    : undefined;
-}
-
 /**
  * @param now wall-clock milliseconds since the epoch, for a `Retry-After` date
  * @param isHidden show no text of the body
@@ -190,9 +162,7 @@ export function refusal(
   const text = isHidden ? '' : response.text;
   const { error, details } = explanation(text);
   const { fact, hint } = explainStatus(status, request, now, nameOf);
-  const reason = [error ?? unknownCoding({ ...response, text }) ?? gist(text), details?.text]
-    .filter((part) => part)
-    .join(': ');
+  const reason = [error ?? gist(text), details?.text].filter((part) => part).join(': ');
   const why = reason === '' ? '' : `: ${oneLine(reason, 500)}`;
   // An HTML page instead of JSON probably does not come from the service, unless a server before it is busy.
   const elsewhere = isHtml(text) && status < 500 && status !== 429;
@@ -204,6 +174,6 @@ export function refusal(
     details: details?.value,
     requestId: requestId(headers),
     retryAfterMs: parseRetryAfter(headers['retry-after'], clockOf(headers, now)),
-    hint: connectionHint(request, status, text, nameOf) ?? (elsewhere ? elsewhereHint : hint),
+    hint: elsewhere ? elsewhereHint : hint,
   });
 }

@@ -5,7 +5,7 @@ import { type NameOf, UnexpectedResponseError } from '../errors.ts';
 import { jsonLimits, jsonSize } from '../json/tokens.ts';
 import type { Redact } from '../redact.ts';
 import type { PreparedRequest, RawReply } from '../transport/transport.ts';
-import { gist, isHtml, mayHaveNewSecret, refusal, unknownCoding } from './http-error.ts';
+import { gist, isHtml, mayHaveNewSecret, refusal } from './http-error.ts';
 import { type Page, readPage } from './list.ts';
 import { mismatchError } from './schema-mismatch.ts';
 
@@ -98,9 +98,7 @@ function parse(
       return { value: text, mismatches: [], text: JSON.stringify(text), isJson: false };
     // The parser's message would quote the response, which may contain a secret.
     const hidden = mayHaveNewSecret(endpoint, response.status) && !isHtml(text);
-    const coding = unknownCoding(response);
-    const received = coding === undefined ? gist(redact(text)) : `${coding}, although rungate requested none`;
-    throw unreadable(request, response, hidden ? 'text' : received, nameOf);
+    throw unreadable(request, response, hidden ? 'text' : gist(redact(text)), nameOf);
   }
 }
 

@@ -97,10 +97,7 @@ describe('a successful response', () => {
 
   test('is unreadable if it has a content coding that was not decoded', () => {
     const error = broken('run.status', '(\ufffd/\ufffd', { headers: { 'content-encoding': 'zstd' } });
-    expect(error).toMatchObject({
-      unreadable: true,
-      received: expect.stringMatching(/^content-encoding zstd, /),
-    });
+    expect(error.unreadable).toBe(true);
   });
 
   test.each([
