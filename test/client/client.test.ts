@@ -47,6 +47,11 @@ describe('the methods of the client', () => {
     expect(calls.map(({ name }) => name)).toEqual(Object.keys(api));
   });
 
+  test('names its options in errors as they are passed', () => {
+    const options = { apiUrl: 'https://service.example.com', keyPem: 'key' };
+    expect(() => createClient(options)).toThrow('keyPem has no effect without certPem');
+  });
+
   test('refuses arguments of the wrong number or type and shows the correct call', async () => {
     const { tree, calls } = recordingClient();
     const loose = tree as unknown as Record<
