@@ -100,14 +100,15 @@ function githubAction(doc: Yaml, store: Store): Step {
   };
 }
 
-/** Reads a step alone, in the job of the page on GitHub Actions. */
-function githubStep(steps: Yaml, store: Store, cell?: string): Step {
+/** Returns the workflow of the page on GitHub Actions with other steps. */
+function workflowOf(steps: Yaml): Yaml {
   const name = 'GitHub Actions / The plain command';
   const doc = yaml(pipelineSnippets().find((snippet) => snippet.name === name)?.text ?? '');
   const { e2e } = doc.jobs;
-  const env = e2e.steps.at(-1).env;
-  return githubRun({ ...doc, jobs: { e2e: { ...e2e, env, steps } } }, store, cell);
+  return { ...doc, jobs: { e2e: { ...e2e, env: e2e.steps.at(-1).env, steps } } };
 }
+
+const githubStep = (steps: Yaml, store: Store, cell?: string) => githubRun(workflowOf(steps), store, cell);
 
 const gitlabEnv = {
   GITLAB_CI: 'true',
@@ -256,7 +257,7 @@ function withGates(reader: Reader): Reader {
 
 /** How to read each snippet, by the headings above it. */
 const readers: Record<string, Reader> = {
-  'GitHub Actions / The action': githubAction,
+  'GitHub Actions / The action': ({ steps }, store) => githubAction(workflowOf(steps), store),
   'GitHub Actions / The plain command': githubRun,
   'GitLab CI / The template': gitlabTemplate,
   'GitLab CI / The plain command': (doc, store) => gitlabJob(doc.e2e, store),
