@@ -29,6 +29,7 @@ interface Command {
   readonly name: string;
   readonly summary: string;
   readonly usage: string;
+  readonly examples: readonly string[];
   readonly options: readonly { readonly flag: string }[];
 }
 
@@ -55,7 +56,7 @@ it.each([
   const [, ...words] = name.split(' ');
   const group = words.slice(0, -1);
   taken.name = '';
-  const { summary, usage, own } = await describe(name);
+  const { summary, usage, examples, own } = await describe(name);
   expect(own).not.toEqual([]);
   for (const flag of own) {
     const files = sources.filter(([, text]) => new RegExp(`${flag}(?![a-z-])`).test(text));
@@ -67,7 +68,7 @@ it.each([
       [(await cli([...group, '--help'])).out, summary],
       [(await cli(['help', '--json'])).out, JSON.stringify(usage)],
       [(await cli(['completion', '--complete', 'zsh', ...group, ''])).out, summary],
-      [commandsPage(await everyCommand()), usage],
+      [commandsPage(await everyCommand()), examples[0] ?? ''],
     ] as const;
     expect(shown.map(([text, part]) => text.includes(part))).toEqual(Array(4).fill(!isTaken));
     const all = shown.map(([text]) => text).join('');
