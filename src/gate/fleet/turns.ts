@@ -7,7 +7,7 @@ import { lastReadMs } from '../limits.ts';
 import type { WatchedRun } from '../watched-run.ts';
 import type { HubLink } from './hub-link.ts';
 
-export interface TurnTools {
+interface TurnTools {
   hub?: HubLink | undefined;
   clock: Clock;
   signal: AbortSignal;
@@ -18,7 +18,7 @@ export interface TurnTools {
  * @param deadline on the monotonic clock
  * @throws the signal's reason when that is aborted
  */
-export async function doneBefore(
+async function doneBefore(
   deadline: number,
   work: (signal: AbortSignal) => Promise<void> | undefined,
   { clock, signal }: TurnTools,
@@ -36,6 +36,13 @@ export async function doneBefore(
   return isDone ?? false;
 }
 
+interface ReadLimits {
+  /** The times of the reads so far, in order. */
+  past: number[];
+  /** Whether the reads share the limit of a minute. A single run is read at the intervals of the service. */
+  limited: boolean;
+}
+
 /**
  * Waits until the hub grants a read of the run or the deadline is near, and until the minute has room for the read, whatever
  * the hub says. Records the time of the read. Returns false if the deadline comes first.
@@ -43,7 +50,7 @@ export async function doneBefore(
 export async function turnToRead(
   run: WatchedRun,
   deadline: number,
-  limits: ReadLimits & { past: number[] },
+  { past, limited }: ReadLimits,
   tools: TurnTools,
 ): Promise<boolean> {
   const { hub } = tools;
@@ -56,10 +63,10 @@ export async function turnToRead(
   }
   // Another gate may have used the room in the meantime.
   const dueAt = (now: number) => {
-    run.turnAt = readAt(now, { past: limits.past, limited: limits.limited || hub !== undefined });
+    run.turnAt = limited || hub !== undefined ? nextReadAt(past, now) : now;
     return run.turnAt;
   };
-  return takeTurn(dueAt, limits.past, deadline, tools);
+  return takeTurn(dueAt, past, deadline, tools);
 }
 
 /**
@@ -116,7 +123,8 @@ export async function turnToCreate(
     const grant = (either: AbortSignal) => hub?.granted('create', null, either, onAlone);
     if (hub !== undefined && !(await doneBefore(latest, grant, tools))) return false;
     if (budget === undefined) return true;
-    return await takeTurn((now) => createAt(now, budget), budget.creates, latest, tools);
+    const dueAt = (now: number) => nextReadAt(budget.creates, now, ceilings.creates);
+    return await takeTurn(dueAt, budget.creates, latest, tools);
   } catch (error) {
     if (!signal.aborted) throw error;
     return false;
@@ -132,14 +140,3 @@ export interface Budget {
 }
 
 export const newBudget = (): Budget => ({ reads: [], creates: [] });
-
-export interface ReadLimits {
-  /** The times of earlier reads, in order. */
-  past: readonly number[];
-  /** Whether the reads share the limit of a minute. A single run is read at the intervals of the service. */
-  limited: boolean;
-}
-
-export const readAt = (due: number, { past, limited }: ReadLimits) => (limited ? nextReadAt(past, due) : due);
-
-export const createAt = (now: number, { creates }: Budget) => nextReadAt(creates, now, ceilings.creates);
