@@ -20,31 +20,6 @@ export interface HubUser {
   onChange(error: RungateError | null): void;
 }
 
-/**
- * A gate's link with a hub. While the hub is out of reach, the gate waits for no grant and polls by itself, with
- * jitter.
- */
-export interface HubLink {
-  /** Subscribes to the runs instead of earlier ones. Resolves when a hub has responded, or is known to be out of reach. */
-  watch(runIds: readonly string[]): Promise<void>;
-  /**
-   * Resolves when the request may be sent. A wake-up of the run makes a waiting read more urgent. Rejects with the signal's
-   * reason.
-   * @param onAlone called with the time that is left when the hub is lost, and the request waits for its turn without it
-   */
-  granted(
-    kind: RequestClass,
-    runId: string | null,
-    signal: AbortSignal,
-    onAlone?: (waitMs: number) => void,
-  ): Promise<void>;
-  /** Calls back for every wake-up of a watched run. Returns a function that ends that. */
-  onWake(listener: (runId: string) => void): () => void;
-  /** Reports a 429. */
-  limited(retryAfterMs: number): void;
-  close(): void;
-}
-
 const usualSilenceMs = 9_000;
 const backoffMs = [1_000, 2_000, 5_000, 10_000, 20_000, 30_000] as const;
 /** After a stream that has lived this long, the backoff starts again. */
@@ -83,6 +58,9 @@ interface Gate {
   readonly listeners: Set<(runId: string) => void>;
 }
 
+/** A gate's link with a hub. While the hub is out of reach, the gate waits for no grant and polls by itself, with jitter. */
+export type HubLink = ReturnType<HubLinks['open']>;
+
 /** The links of the gates of one process, which share one stream from the first gate on. */
 export class HubLinks {
   readonly #client: HubClient;
@@ -114,28 +92,41 @@ export class HubLinks {
     this.#now = tools.clock.monotonic;
   }
 
-  open(user: HubUser): HubLink {
+  open(user: HubUser) {
     const gate: Gate = { user, runIds: [], listeners: new Set() };
     this.#gates.add(gate);
     if (this.#reported !== null) user.onChange(this.#reported);
     return {
-      watch: async (runIds) => {
+      /** Subscribes to the runs instead of earlier ones. Resolves when a hub has responded, or is known to be out of reach. */
+      watch: async (runIds: readonly string[]): Promise<void> => {
         gate.runIds = runIds;
         this.#lastId = null;
         this.#stream?.abort(renewed);
         this.#start();
         if (this.#hub === 'unknown') await untilAborted(this.#changed.signal);
       },
-      granted: (kind, runId, signal, onAlone) =>
+      /**
+       * Resolves when the request may be sent. A wake-up of the run makes a waiting read more urgent. Rejects with the signal's
+       * reason.
+       * @param onAlone called with the time that is left when the hub is lost, and the request waits for its turn without it
+       */
+      granted: (
+        kind: RequestClass,
+        runId: string | null,
+        signal: AbortSignal,
+        onAlone?: (waitMs: number) => void,
+      ): Promise<void> =>
         this.#granted({ class: kind, waitedMs: 0, gate: user.name, runId }, signal, onAlone),
-      onWake(listener) {
+      /** Calls back for every wake-up of a watched run. Returns a function that ends that. */
+      onWake(listener: (runId: string) => void): () => void {
         gate.listeners.add(listener);
-        return () => gate.listeners.delete(listener);
+        return () => void gate.listeners.delete(listener);
       },
-      limited: (retryAfterMs) => {
+      /** Reports a 429. */
+      limited: (retryAfterMs: number): void => {
         if (this.#hub === 'here') this.#client.limited(retryAfterMs, this.#closing.signal).catch(() => {});
       },
-      close: () => void this.#gates.delete(gate),
+      close: (): void => void this.#gates.delete(gate),
     };
   }
 
