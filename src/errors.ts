@@ -1,5 +1,6 @@
 import { inspect } from 'node:util';
 import { redactJson } from './json/rewrite.ts';
+import { parsedJson } from './json/text.ts';
 import type { Redact } from './redact.ts';
 
 /** The known facts about the exchange that failed. */
@@ -221,14 +222,8 @@ export class DeclinedError extends RungateError {
 }
 
 /** Redacts the text of a response, which stays JSON if it is JSON. */
-export function redactResponse(text: string, redact: Redact): string {
-  try {
-    JSON.parse(text);
-  } catch {
-    return redact(text);
-  }
-  return redactJson(text, redact);
-}
+export const redactResponse = (text: string, redact: Redact): string =>
+  parsedJson(text) === undefined ? redact(text) : redactJson(text, redact);
 
 /** Redacts all texts of an error, since other code may print any of them. */
 export function redactError<Thrown extends RungateError>(error: Thrown, redact: Redact): Thrown {

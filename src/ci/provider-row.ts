@@ -1,3 +1,4 @@
+import { parsedJson } from '../json/text.ts';
 import type { CiContext, GitFacts, Provider } from './context.ts';
 import { repositoryOf, repositoryOfRemote, webUrl } from './provider-url.ts';
 
@@ -28,14 +29,6 @@ function cleanCount(value: unknown): number | null {
   return digits === null ? null : Number(digits);
 }
 
-function parsed(text: string | undefined): unknown {
-  try {
-    return JSON.parse(text ?? 'null');
-  } catch {
-    return null;
-  }
-}
-
 /**
  * Reads a CI system's variables, which are untrusted, and records which of them were used.
  * @param eventPayload the text of the file that `GITHUB_EVENT_PATH` names
@@ -63,7 +56,7 @@ export function readerOf(env: Env, eventPayload?: string) {
     repository: reading((value) => repositoryOf(cleanText(value))),
     /** Returns the value at a path in the event, or undefined. */
     payload(...path: readonly string[]): unknown {
-      let value = parsed(eventPayload);
+      let value = parsedJson(eventPayload ?? '');
       for (const key of path) {
         if (!Object.hasOwn(Object(value), key)) return undefined;
         value = Object(value)[key];

@@ -1,5 +1,6 @@
 import { formatDuration } from '../duration.ts';
 import type { NameOf } from '../errors.ts';
+import { parsedJson } from '../json/text.ts';
 
 export type CredentialKind = 'API key' | 'bearer token';
 
@@ -19,14 +20,10 @@ const jwt = /^eyJ[\w-]+\.[\w-]+\.[\w-]*$/;
 /** Returns when a token expires, in milliseconds since the epoch; null if it is not a JWT or does not say. Verifies nothing. */
 export function expiryOf(token: string): number | null {
   if (!jwt.test(token)) return null;
-  try {
-    const claims: unknown = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
-    const { exp } = Object(claims) as { exp?: unknown };
-    const ms = typeof exp === 'number' ? exp * 1000 : Number.NaN;
-    return Number.isNaN(new Date(ms).getTime()) ? null : ms;
-  } catch {
-    return null;
-  }
+  const claims = parsedJson(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
+  const { exp } = Object(claims) as { exp?: unknown };
+  const ms = typeof exp === 'number' ? exp * 1000 : Number.NaN;
+  return Number.isNaN(new Date(ms).getTime()) ? null : ms;
 }
 
 const dayMs = 86_400_000;

@@ -1,6 +1,7 @@
 import { secretName } from '../contract/issues.ts';
 import { redactResponse } from '../errors.ts';
 import { nextIndex } from '../json/rewrite.ts';
+import { parsedJson } from '../json/text.ts';
 import { closes, isSpace, isString, opens, tokensOf } from '../json/tokens.ts';
 import type { Redact } from '../redact.ts';
 
@@ -45,15 +46,6 @@ function maskSecrets(json: string, all: boolean): string {
   return shown.join('');
 }
 
-function isWhole(json: string): boolean {
-  try {
-    JSON.parse(json);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 /** Returns whole characters, with an ellipsis if anything was left out. */
 function cut(text: string, more: boolean): string {
   const bytes = Buffer.from(text);
@@ -68,7 +60,7 @@ function cut(text: string, more: boolean): string {
 export function errorBody(text: string, redact: Redact, hasNewSecret = false): string | undefined {
   const isJson = /^\s*[[{]/.test(text);
   // In broken JSON, a string may lack its quotes.
-  if (hasNewSecret && !(isJson && isWhole(text))) return undefined;
+  if (hasNewSecret && !(isJson && parsedJson(text) !== undefined)) return undefined;
   const redacted = redactResponse(text, redact);
   const head = redacted.slice(0, 2 * mostBytes);
   const masked = isJson ? maskSecrets(head, hasNewSecret) : head;

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { CollectedBytes } from '../collected-bytes.ts';
 import type { RequestClass } from '../gate/fleet/protocol.ts';
+import { parsedJson } from '../json/text.ts';
 
 const mostBodyBytes = 256 * 1024;
 
@@ -26,12 +27,8 @@ export async function readJsonBody(request: IncomingMessage): Promise<Record<str
   const body = new CollectedBytes(mostBodyBytes);
   for await (const part of request as AsyncIterable<Uint8Array>)
     if (!body.add(part)) throw new BadRequest(413, `the body has more than ${mostBodyBytes} bytes`);
-  try {
-    const json: unknown = JSON.parse(new TextDecoder().decode(body.bytes()));
-    if (typeof json === 'object' && json !== null) return json as Record<string, unknown>;
-  } catch {
-    // The same error as for JSON of another type.
-  }
+  const json = parsedJson(new TextDecoder().decode(body.bytes()));
+  if (typeof json === 'object' && json !== null) return json as Record<string, unknown>;
   throw new BadRequest(400, 'the body is not a JSON object');
 }
 

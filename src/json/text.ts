@@ -3,6 +3,15 @@ import { type JsonNode, parseJson, repeatedMember } from './parse.ts';
 /** The name of a member, and its value as text. */
 export type MemberText = readonly [name: string, text: string];
 
+/** Returns the value of JSON; undefined for any other text. */
+export function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /** Returns the node of a body, or undefined if the body is empty. @throws JsonSyntaxError */
 export const parseBody = (json: string): JsonNode | undefined =>
   json.trim() === '' ? undefined : parseJson(json);

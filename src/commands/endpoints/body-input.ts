@@ -5,7 +5,7 @@ import type { FileUpload } from '../../contract/types.ts';
 import { UsageError } from '../../errors.ts';
 import type { Io } from '../../host/io.ts';
 import { readProblem } from '../../host/read-file.ts';
-import { membersOf, objectText } from '../../json/text.ts';
+import { membersOf, objectText, parsedJson } from '../../json/text.ts';
 import { readInput } from '../read-input.ts';
 import { type FlagsOf, repeatable } from '../spec.ts';
 
@@ -50,14 +50,10 @@ function splitPair(option: string, text: string): [string, string] {
 }
 
 function checkJson(source: string, text: string): string {
-  try {
-    JSON.parse(text);
-    return text.trim();
-  } catch {
-    throw new UsageError(`${source} is not JSON`, {
-      hint: 'text needs quotes in JSON; use --field to send it unchanged',
-    });
-  }
+  if (parsedJson(text) !== undefined) return text.trim();
+  throw new UsageError(`${source} is not JSON`, {
+    hint: 'text needs quotes in JSON; use --field to send it unchanged',
+  });
 }
 
 async function readObject(io: Io, path: string): Promise<BodyFields> {
@@ -72,10 +68,7 @@ async function readObject(io: Io, path: string): Promise<BodyFields> {
     });
   }
   const text = new TextDecoder().decode(bytes).trim();
-  try {
-    JSON.parse(text);
-    if (text.startsWith('{')) return new Map(membersOf(text));
-  } catch {}
+  if (text.startsWith('{') && parsedJson(text) !== undefined) return new Map(membersOf(text));
   throw new UsageError('--input is not a JSON object in UTF-8', {
     hint: 'a JSON body looks like {"name": "value"}, without comments',
   });

@@ -1,6 +1,7 @@
 import { createParser } from 'eventsource-parser';
 import type { Clock } from '../../clock.ts';
 import { CredentialError, HttpError, UnexpectedResponseError } from '../../errors.ts';
+import { parsedJson } from '../../json/text.ts';
 import type { Receiver } from '../../transport/address.ts';
 import type { PreparedRequest, RawReply, SendOptions, Transport } from '../../transport/transport.ts';
 import { type HubClient, type HubEvent, hubVersion } from './protocol.ts';
@@ -24,12 +25,8 @@ const longestEvent = 64 * 1024;
 
 /** Returns the fields of a JSON object; none for any other text. */
 function fieldsOf(text: string): Record<string, unknown> {
-  try {
-    const json: unknown = JSON.parse(text);
-    return (typeof json === 'object' && json !== null ? json : {}) as Record<string, unknown>;
-  } catch {
-    return {};
-  }
+  const json = parsedJson(text);
+  return (typeof json === 'object' && json !== null ? json : {}) as Record<string, unknown>;
 }
 
 /** An event that this version does not know is a sign of life. */

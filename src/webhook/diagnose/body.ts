@@ -1,4 +1,5 @@
 import { brotliDecompressSync, inflateRawSync, unzipSync } from 'node:zlib';
+import { parsedJson } from '../../json/text.ts';
 import { isTooLarge, type Layout, layOut, tokensOf } from '../../json/tokens.ts';
 import type { Candidate } from './causes.ts';
 
@@ -51,15 +52,8 @@ const spellings: readonly ((json: string) => string)[] = [
   (json) => json.replace(/\\u00(3c|3e|26)/gi, (_match, hex) => String.fromCharCode(Number.parseInt(hex, 16))),
 ];
 
-function isJson(text: string): boolean {
-  if (!/^\s*[[{]/.test(text) || isTooLarge(text)) return false;
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
+const isJson = (text: string): boolean =>
+  /^\s*[[{]/.test(text) && !isTooLarge(text) && parsedJson(text) !== undefined;
 
 /** Yields JSON that a serialiser may have turned into this text. The digits of its numbers stay. */
 function* jsonCandidates(text: string): Generator<string> {
