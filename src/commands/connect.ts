@@ -48,14 +48,14 @@ function missingApiUrl(io: Io): ConfigError {
   });
 }
 
-/** Checks the address first of all, because a wrong one is an error for every command. @throws ConfigError or UsageError */
-function checkAddress(
+/** Returns the checked address of the service. @throws ConfigError or UsageError */
+export function checkedAddress(
   { value, origin }: Setting<string>,
   insecureHttp: boolean | undefined,
   nameOf: NameOf,
-): void {
+): URL {
   try {
-    parseApiUrl(value, receiver('service', nameOf), insecureHttp);
+    return parseApiUrl(value, receiver('service', nameOf), insecureHttp);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     const { message, hint } = error;
@@ -139,8 +139,9 @@ export function createService(
       clock: io.clock,
       random: io.random,
     };
-    checkAddress(apiUrl, flags.insecureHttp, names);
-    const opened = shown(createCaller(options, names, redact), new URL(apiUrl.value).host, output);
+    // A wrong address is an error for every command.
+    const { host } = checkedAddress(apiUrl, flags.insecureHttp, names);
+    const opened = shown(createCaller(options, names, redact), host, output);
     callers.push(opened);
     return opened;
   }

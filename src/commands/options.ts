@@ -14,10 +14,10 @@ export function oneOf<const Word extends string>(option: string, words: readonly
   });
 }
 
-export function numberUpTo(option: string, text: string, most: number): number {
+export function numberUpTo(option: string, text: string, most: number, least = 0): number {
   const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
-  if (value <= most) return value;
-  throw new UsageError(`${option}: ${echoed(text)} is not a whole number from 0 to ${most}`);
+  if (value >= least && value <= most) return value;
+  throw new UsageError(`${option}: ${echoed(text)} is not a whole number from ${least} to ${most}`);
 }
 
 export function filled(option: string, value: string | undefined): string | undefined {

@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import { unsendable } from '../../client/credential-problems.ts';
-import { ConfigError, UsageError } from '../../errors.ts';
+import { UsageError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
 import type { Flags } from '../../options/table.ts';
 import { linesIn } from '../../options/types.ts';
 import { parseUrl } from '../../parse-url.ts';
 import { sanitize } from '../../sanitize.ts';
 import { changeProfile, type Profile, without, withSecret, withSetting } from '../../settings/profiles.ts';
-import { parseApiUrl, receiver } from '../../transport/address.ts';
+import { checkedAddress } from '../connect.ts';
 import type { Context } from '../context.ts';
 import { checkCredential, refusedHint } from '../doctor/probes.ts';
 import { warnOfFolder } from '../secret-files.ts';
@@ -88,14 +88,8 @@ function chosenKind(flags: LoginFlags): SecretKind {
 
 /** Never the project file's: a repository must not be able to tie a typed key to a URL of its choice. */
 function service({ settings: { apiUrl }, nameOf }: Context, flags: LoginFlags): URL {
-  if (apiUrl !== undefined && apiUrl.origin !== 'project file') {
-    try {
-      return parseApiUrl(apiUrl.value, receiver('service', nameOf), flags.insecureHttp);
-    } catch (error) {
-      if (!(error instanceof ConfigError) || apiUrl.origin !== 'flag') throw error;
-      throw new UsageError(`--api-url: ${error.message}`, { hint: error.hint, cause: error });
-    }
-  }
+  if (apiUrl !== undefined && apiUrl.origin !== 'project file')
+    return checkedAddress(apiUrl, flags.insecureHttp, nameOf);
   const fileUrl = apiUrl && sanitize(apiUrl.value);
   const other = apiUrl && `; the project file names ${fileUrl}, but login needs your confirmation`;
   throw new UsageError(`no service given${other ?? ''}`, { hint: 'give --api-url <url>' });

@@ -1,12 +1,12 @@
 import { resolve } from 'node:path';
 import { parseDuration } from '../../duration.ts';
-import { StoppedError, type StopSignal, UsageError } from '../../errors.ts';
+import { StoppedError, type StopSignal } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
 import type { Io } from '../../host/io.ts';
 import { policySettings } from '../../settings/merge.ts';
 import type { GateSettings } from '../config/sources.ts';
 import type { Context } from '../context.ts';
-import { oneOf } from '../options.ts';
+import { numberUpTo, oneOf } from '../options.ts';
 import { command, type FlagsOf, repeatable } from '../spec.ts';
 import { normaliseScript } from './hints.ts';
 import { judgeSteps, looksStrict, retriesIn } from './judge.ts';
@@ -34,13 +34,6 @@ const options = {
 type SelftestFlags = FlagsOf<typeof options>;
 
 const usualLimitMs = 60_000;
-
-function parallelism(text = '1'): number {
-  if (/^[1-9]\d{0,2}$/.test(text)) return Number(text);
-  throw new UsageError(`--parallel: "${text}" is not a whole number from 1 to 999`, {
-    hint: 'give the number of scenarios to run at the same time',
-  });
-}
 
 const scriptBytes = 64 * 1024;
 
@@ -145,7 +138,7 @@ export const selftest = command({
     const { io, output } = context;
     const limitMs =
       flags.timeLimit === undefined ? usualLimitMs : parseDuration('--time-limit', flags.timeLimit);
-    const parallel = parallelism(flags.parallel);
+    const parallel = numberUpTo('--parallel', flags.parallel ?? '1', 999, 1);
     const text = stepText(io, command);
     const list = chosenScenarios(flags, text, context);
     const stop = new AbortController();

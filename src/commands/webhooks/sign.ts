@@ -1,11 +1,10 @@
-import { parseTimestamp } from '../../date-time.ts';
-import { UsageError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
 import { signSync } from '../../webhook/node.ts';
 import { filled } from '../options.ts';
 import { readInput } from '../read-input.ts';
 import { command, rowOptions } from '../spec.ts';
 import { deliveryHeaders, missingSecret, secretsNote, signingSecrets } from './receiver.ts';
+import { timeOf } from './verify.ts';
 
 export const webhooksSign = command({
   name: 'sign',
@@ -23,11 +22,7 @@ export const webhooksSign = command({
     const { io, output, settings } = context;
     const bodyFile = filled('--body-file', flags.bodyFile) ?? '-';
     const timestamp = flags.timestamp ?? new Date(io.clock.now()).toISOString();
-    if (parseTimestamp(timestamp) === null) {
-      throw new UsageError(`--timestamp: "${timestamp}" is not a time with a zone`, {
-        hint: 'write an RFC 3339 time such as 2026-01-15T12:00:00.000Z, or omit the option for the current time',
-      });
-    }
+    timeOf('--timestamp', timestamp);
     const [key] = signingSecrets(settings).keys;
     if (key === undefined) throw missingSecret('webhooks sign');
     const body = await readInput(io, '--body-file', bodyFile);

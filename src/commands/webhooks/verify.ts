@@ -24,11 +24,12 @@ export function limitsFor(tolerance: string | undefined): {
   return { maxAge, maxFuture: Math.min(maxAge, maxFutureSeconds) };
 }
 
-function timeAt(text: string): number {
+/** Returns the time of an option, in milliseconds. @throws UsageError */
+export function timeOf(option: string, text: string): number {
   const time = parseTimestamp(text);
   if (time !== null) return time;
-  throw new UsageError(`--at: "${text}" is not a time`, {
-    hint: 'write an RFC 3339 time with a zone, such as 2026-01-15T12:00:00Z',
+  throw new UsageError(`${option}: "${text}" is not a time with a zone`, {
+    hint: 'write an RFC 3339 time, such as 2026-01-15T12:00:00Z, or omit the option for the current time',
   });
 }
 
@@ -93,7 +94,7 @@ export const webhooksVerify = command({
   async run(context, _args, flags) {
     const { io, output, settings } = context;
     const limits = limitsFor(flags.tolerance);
-    const now = flags.at === undefined ? io.clock.now() : timeAt(flags.at);
+    const now = flags.at === undefined ? io.clock.now() : timeOf('--at', flags.at);
     const notes: string[] = [];
     const delivery = await readSavedDelivery(context, flags, (line) => notes.push(line));
     const secrets = signingSecrets(settings);
