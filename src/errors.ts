@@ -32,6 +32,8 @@ export interface ErrorParts {
   cause?: unknown;
 }
 
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
 /** The base class of every error that rungate explains. `code` is stable; `message` is for people. */
 export abstract class RungateError extends Error {
   abstract readonly code: string;

@@ -1,7 +1,7 @@
 import { actWith } from '../commands/binding.ts';
 import { keptSecrets } from '../commands/config/sources.ts';
 import { removeOlderFiles } from '../commands/run/older-files.ts';
-import { ConfigError, type ErrorReport, RungateError, reportError } from '../errors.ts';
+import { ConfigError, type ErrorReport, messageOf, RungateError, reportError } from '../errors.ts';
 import { exitCodeOf, exitCodes } from '../exit.ts';
 import type { Io } from '../host/io.ts';
 import { createOutput } from '../output/output.ts';
@@ -66,7 +66,7 @@ async function printError(error: unknown, argv: readonly string[], io: Io): Prom
 function bugReport(error: unknown): ErrorReport {
   return {
     code: 'bug',
-    message: `this is a bug in rungate: ${error instanceof Error ? error.message : String(error)}`,
+    message: `this is a bug in rungate: ${messageOf(error)}`,
     status: null,
     method: null,
     path: null,

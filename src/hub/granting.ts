@@ -16,16 +16,10 @@ const agesOf = (value: unknown) =>
   Array.isArray(value) ? value.filter((age) => typeof age === 'number' && age >= 0) : [];
 const textOf = (value: unknown) => (typeof value === 'string' ? value : null);
 
-interface GrantTools {
-  hub: Hub;
-  clock: Clock;
-  log(event: HubLogEvent): void;
-}
-
 export type Granting = ReturnType<typeof createGranting>;
 
 /** Returns the handlers of requests for grants, and of what gates report about their requests to the service. */
-export function createGranting({ hub, clock, log }: GrantTools) {
+export function createGranting(hub: Hub, clock: Clock, log: (event: HubLogEvent) => void) {
   const closing = new AbortController();
   // Every request for a grant listens to it.
   setMaxListeners(0, closing.signal);

@@ -1,6 +1,6 @@
 import type { SecureContext } from 'node:tls';
 import { type Clock, systemClock } from '../clock.ts';
-import { ConfigError } from '../errors.ts';
+import { ConfigError, messageOf } from '../errors.ts';
 import { logScript, type RunLog } from './budget.ts';
 import { parseRedisUrl, type RedisAddress, type RedisServer } from './redis-address.ts';
 
@@ -61,8 +61,6 @@ async function withinMs<Value>(ms: number, command: Promise<Value>): Promise<Val
 
 const shown = ({ host, port }: RedisServer) => `${host.includes(':') ? `[${host}]` : host}:${port}`;
 
-const textOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
-
 /** Options of each connection. Only commands that a list of permissions can name are sent. */
 const always = {
   // The default depends on the version of the client.
@@ -95,14 +93,14 @@ async function masterFinder(address: RedisAddress, tls: object): Promise<() => P
     });
     // Each Sentinel that fails is one such error. Without a listener, the process would end.
     const problems: string[] = [];
-    sentinels.on('error', (error) => problems.push(textOf(error)));
+    sentinels.on('error', (error) => problems.push(messageOf(error)));
     try {
       await sentinels.connect();
       const master = sentinels.getMasterNode();
       if (master === undefined) throw new Error('the Sentinels know no master');
       return master;
     } catch (error) {
-      throw new Error([...new Set([textOf(error), ...problems])].join(': '), { cause: error });
+      throw new Error([...new Set([messageOf(error), ...problems])].join(': '), { cause: error });
     } finally {
       sentinels.destroy().catch(() => {});
     }

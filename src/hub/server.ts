@@ -130,7 +130,7 @@ export async function serveHub(host: string, port: number, options: HubServerOpt
   const { hub, clock, log, receiveMs = 30_000 } = options;
   let state: 'serving' | 'leaving' | 'closing' = 'serving';
   const streams = createStreams(hub.wakes, clock, log);
-  const granting = createGranting({ hub, clock, log });
+  const granting = createGranting(hub, clock, log);
   const routes = createRoutes(options, streams, granting, () => state !== 'serving');
   const server = createServer(
     {

@@ -5,7 +5,7 @@ import { parseUrl } from '../parse-url.ts';
 const ownKey = /^rg-[0-9a-f]{12}$/;
 const ownName = /^rungate preview (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ) \S+$/;
 
-/** @param place a hash of what the environment is for, in hex */
+/** @param hash of what the environment is for, in hex */
 export const previewKey = (hash: string): string => `rg-${hash.slice(0, 12)}`;
 
 /** @param now in milliseconds since the epoch */

@@ -1,4 +1,4 @@
-import type { StopSignal } from '../../errors.ts';
+import { messageOf, type StopSignal } from '../../errors.ts';
 import type { HubLogEvent } from '../../hub/http.ts';
 import { renderJson, wantsJson } from '../../output/json.ts';
 import type { Output } from '../../output/output.ts';
@@ -17,8 +17,6 @@ const mostRepeats = 5;
 /** Kinds of events that are counted separately. */
 const mostKinds = 100;
 
-const errorMessage = (error: unknown) => (error instanceof Error ? error.message : String(error));
-
 /** Returns the kind of an event that anyone could cause again and again, or null for any other. */
 function repeatedKind(event: LoggedEvent): string | null {
   switch (event.type) {
@@ -27,7 +25,7 @@ function repeatedKind(event: LoggedEvent): string | null {
     case 'refused-request':
       return `${event.type} ${event.status}`;
     case 'fault':
-      return `${event.type} ${errorMessage(event.error)}`;
+      return `${event.type} ${messageOf(event.error)}`;
     case 'delivery':
       return event.replay ? 'delivery replay' : null;
     case 'redis-lost':
@@ -60,7 +58,7 @@ export function createLog(
   const write = ({ type, ...fields }: LoggedEvent) => {
     const shown = Object.entries(fields).flatMap(([name, value]): [string, unknown][] => {
       if (value === null) return [];
-      if (name === 'error') return [[name, output.excerpt(redact(errorMessage(value)), 500)]];
+      if (name === 'error') return [[name, output.excerpt(redact(messageOf(value)), 500)]];
       return [[name, typeof value === 'string' ? output.excerpt(redact(value)) : rounded(value)]];
     });
     const time = new Date(now()).toISOString();

@@ -1,5 +1,5 @@
 import { within } from '../../clock.ts';
-import type { StopSignal } from '../../errors.ts';
+import { messageOf, type StopSignal } from '../../errors.ts';
 import { exitCodeOfSignal } from '../../exit.ts';
 import { deliveryReceiver } from '../../hub/deliveries.ts';
 import { memoryHub, redisHub } from '../../hub/hub.ts';
@@ -48,7 +48,7 @@ function watchRedis(log: (event: LoggedEvent) => void): {
     state: () => ({ works: reason === null, wasReached }),
     onCall(error) {
       const before = reason;
-      reason = error === null ? null : error instanceof Error ? error.message : String(error);
+      reason = error === null ? null : messageOf(error);
       wasReached ||= reason === null;
       if (before === reason) return;
       if (error !== null) log({ type: 'redis-lost', error });

@@ -3,7 +3,7 @@ import { junitReport } from '../../ci/reports/junit.ts';
 import { azureCommands, githubAnnotations } from '../../ci/reports/log-commands.ts';
 import { markdownLimit, markdownReport } from '../../ci/reports/markdown.ts';
 import { githubOutputs, gitlabDotenv } from '../../ci/reports/outputs.ts';
-import { ConfigError, UsageError } from '../../errors.ts';
+import { ConfigError, messageOf, UsageError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
 import type { GateReport } from '../../gate/result-types.ts';
 import type { EndEvent } from '../../library/reporter.ts';
@@ -141,7 +141,7 @@ export async function writeReports(context: Context, event: EndEvent): Promise<v
 }
 
 export function whyOf(error: unknown, output: Output): string {
-  return output.excerpt(error instanceof Error ? error.message : String(error));
+  return output.excerpt(messageOf(error));
 }
 
 const remedies: Readonly<Record<string, string>> = {
