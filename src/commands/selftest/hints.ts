@@ -33,7 +33,7 @@ export function actionIn(text: string, verdict: Verdict): string | undefined {
 }
 
 /** Tells whether an option, a setting or the project file's gates let the verdict pass. */
-function isAllowed({ text, policy, result: { scenario, ran } }: Evidence): boolean {
+export function isAllowed({ text, policy, result: { scenario, ran } }: Evidence): boolean {
   if (ran.length > 0 && ran.every((selector) => scenario.passing?.has(selector))) return true;
   const { value, origin } = policy[scenario.verdict];
   const action = actionIn(text, scenario.verdict) ?? (origin === 'default' ? 'fail' : value);
@@ -60,7 +60,7 @@ function startsAgain({ text, result: { scenario, runsCreated }, results }: Evide
   return loop.test(text) || (runsCreated > usualRuns(scenario, results) && scenario.expected !== 'green');
 }
 
-function isLeftBehind({ text, result }: Evidence): boolean {
+export function isLeftBehind({ text, result }: Evidence): boolean {
   return result.leftBehind || (background.test(text) && !/\bwait\s+["']?[$%]/.test(text));
 }
 
@@ -69,7 +69,7 @@ function createsNoRun({ results }: Evidence): boolean {
   return results.every(({ scenario, runsCreated }) => scenario.service !== 'up' || runsCreated === 0);
 }
 
-const hints = {
+export const hints = {
   tooLong:
     "the step was still running at the limit: raise --time-limit above your step's own timeout, and give a loop without one a limit",
   noWait: 'the step does not wait for every run that it starts: use rungate gate, or run wait with every id',
@@ -91,7 +91,7 @@ const hints = {
 };
 
 /** Returns the likely cause of a run that has no effect on the step, the most specific first. */
-function causeOfLoss(evidence: Evidence): string {
+export function causeOfLoss(evidence: Evidence): string {
   const { text } = evidence;
   if (doesNotWait(evidence)) return hints.noWait;
   if (isAllowed(evidence)) return hints.allowed;
@@ -102,25 +102,11 @@ function causeOfLoss(evidence: Evidence): string {
   return createsNoRun(evidence) ? hints.noRun : hints.lost;
 }
 
-const symptoms = {
-  'timed out': () => hints.tooLong,
-  'passes a failure': causeOfLoss,
-  'fails a pass': () => hints.red,
-  /** It created no run although the service was up. */
-  'no run': (evidence: Evidence) => (isLeftBehind(evidence) ? hints.leftBehind : hints.noRun),
-  'several runs'(evidence: Evidence) {
-    if (doesNotWait(evidence)) return hints.noWait;
-    return startsAgain(evidence) ? hints.restarts : hints.several;
-  },
-  /** It ends with the first slice. */
-  'one slice': () => hints.oneSlice,
-  /** It passes a cancelled run. */
-  lenient: (evidence: Evidence) => (isAllowed(evidence) ? hints.allowed : hints.lenient),
-};
-
-export type Symptom = keyof typeof symptoms;
-
-export const symptomHint = (symptom: Symptom, evidence: Evidence): string => symptoms[symptom](evidence);
+/** Returns the likely cause of several runs in a scenario that usually has one. */
+export function causeOfSeveral(evidence: Evidence): string {
+  if (doesNotWait(evidence)) return hints.noWait;
+  return startsAgain(evidence) ? hints.restarts : hints.several;
+}
 
 /** Bounds the time that the patterns take. Lines that people write are shorter. */
 const maxLineLength = 1000;

@@ -2,7 +2,18 @@ import { exitCodes } from '../../exit.ts';
 import { mostRetries } from '../../gate/limits.ts';
 import type { Action } from '../../gate/policy.ts';
 import type { Setting } from '../../settings/names.ts';
-import { actionIn, callsGate, type PolicySettings, type Symptom, symptomHint, usualRuns } from './hints.ts';
+import {
+  actionIn,
+  callsGate,
+  causeOfLoss,
+  causeOfSeveral,
+  type Evidence,
+  hints,
+  isAllowed,
+  isLeftBehind,
+  type PolicySettings,
+  usualRuns,
+} from './hints.ts';
 import type { StepResult } from './scenarios.ts';
 
 /** Matches a script that waits for a slice and never for the next one. */
@@ -34,23 +45,25 @@ export function retriesIn(text: string, bySettings: number): number {
   return byOption === undefined ? bySettings : Math.min(Number(byOption), mostRetries);
 }
 
-function symptomOf(
-  text: string,
-  { scenario, exitCode, runsCreated, stopped }: StepResult,
-  results: readonly StepResult[],
-): Symptom | null {
-  if (stopped) return 'timed out';
-  if (exitCode === exitCodes.waiting) return 'one slice';
-  const green = exitCode === 0;
-  if (scenario.expected === 'red' && green) return 'passes a failure';
-  if (scenario.expected === 'green' && !green) return 'fails a pass';
+function judge(evidence: Evidence): Omit<StepJudgement, 'result'> {
+  const { text, result, results } = evidence;
+  const { scenario, exitCode, runsCreated, stopped } = result;
+  const green = exitCode === exitCodes.ok;
+  const wrong = (hint: string) => ({ verdict: 'wrong', hint }) as const;
+  if (stopped) return { verdict: 'unknown', hint: hints.tooLong };
+  if (exitCode === exitCodes.waiting) return wrong(hints.oneSlice);
+  if (scenario.expected === 'red' && green) return wrong(causeOfLoss(evidence));
+  if (scenario.expected === 'green' && !green) return wrong(hints.red);
   // The runs of the scenarios end within the first slice.
-  if (scenario.name === 'passed' && isOneSlice(text)) return 'one slice';
+  if (scenario.name === 'passed' && isOneSlice(text)) return wrong(hints.oneSlice);
   // Only here does a created run prove that the step called the gate.
-  if (scenario.name === 'passed' && runsCreated === 0) return 'no run';
+  if (scenario.name === 'passed' && runsCreated === 0)
+    return wrong(isLeftBehind(evidence) ? hints.leftBehind : hints.noRun);
   const usual = scenario.expected === 'green' ? (scenario.runs ?? 1) : usualRuns(scenario, results);
-  if (runsCreated > usual) return 'several runs';
-  return scenario.name === 'cancelled' && scenario.expected === 'any' && green ? 'lenient' : null;
+  if (runsCreated > usual) return { verdict: 'ok', hint: causeOfSeveral(evidence) };
+  const isLenient = scenario.name === 'cancelled' && scenario.expected === 'any' && green;
+  const leniency = isAllowed(evidence) ? hints.allowed : hints.lenient;
+  return { verdict: 'ok', hint: isLenient ? leniency : null };
 }
 
 /** Judges a step by its text, its settings and its results. Pure. */
@@ -59,10 +72,5 @@ export function judgeSteps(
   policy: PolicySettings,
   results: readonly StepResult[],
 ): readonly StepJudgement[] {
-  return results.map((result) => {
-    const symptom = symptomOf(text, result, results);
-    const hint = symptom === null ? null : symptomHint(symptom, { text, policy, result, results });
-    const isRight = symptom === null || symptom === 'several runs' || symptom === 'lenient';
-    return { result, verdict: isRight ? 'ok' : symptom === 'timed out' ? 'unknown' : 'wrong', hint };
-  });
+  return results.map((result) => ({ result, ...judge({ text, policy, result, results }) }));
 }

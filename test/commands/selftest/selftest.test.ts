@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { normaliseScript, type Symptom, symptomHint } from '../../../src/commands/selftest/hints.ts';
+import { causeOfLoss, normaliseScript } from '../../../src/commands/selftest/hints.ts';
 import { judgeSteps, retriesIn } from '../../../src/commands/selftest/judge.ts';
 import { type StepResult, scenarios } from '../../../src/commands/selftest/scenarios.ts';
 import { stepEnvironment, writeShims } from '../../../src/commands/selftest/step.ts';
@@ -379,16 +379,10 @@ function results(changes: Partial<StepResult> = {}): StepResult[] {
 
 const usualPolicy = policySettings({});
 
-function hint(
-  symptom: Symptom,
-  script: string,
-  name = 'failed',
-  all = results(),
-  policy = usualPolicy,
-): string {
-  const result = all.find(({ scenario }) => scenario.name === name);
-  if (result === undefined) throw new Error(name);
-  return symptomHint(symptom, { text: normaliseScript(script), policy, result, results: all });
+function causeIn(script: string): string {
+  const all = results();
+  const result = all.find(({ scenario }) => scenario.name === 'failed') as StepResult;
+  return causeOfLoss({ text: normaliseScript(script), policy: usualPolicy, result, results: all });
 }
 
 describe('the likely cause of a step that passes a failure', () => {
@@ -400,7 +394,7 @@ describe('the likely cause of a step that passes a failure', () => {
     [`${step} --on blocked=warn,failed=warn`, /--on option/],
     ['make gate', /exit code of the gate is lost/],
   ])('is found in %j', (script, cause) => {
-    expect(hint('passes a failure', script)).toMatch(cause);
+    expect(causeIn(script)).toMatch(cause);
   });
 
   it.each([
@@ -410,7 +404,7 @@ describe('the likely cause of a step that passes a failure', () => {
     [`${step} && deploy`, /background/],
     [`${step} &\nwait "$!"`, /background/],
   ])('is not wrongly found in %j', (script, cause) => {
-    expect(hint('passes a failure', script)).not.toMatch(cause);
+    expect(causeIn(script)).not.toMatch(cause);
   });
 });
 
