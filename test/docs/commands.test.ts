@@ -20,9 +20,15 @@ function placeOf(name: string): string | undefined {
   return sectionOf(name) ?? sectionOf(group)?.split('\n').find(isRow);
 }
 
-/** Returns the sections whose options a command takes too, and that its own section links. */
-const linkedIn = (place: string) =>
-  [...place.matchAll(/those of \[`(.+?)`\]/g)].map(([, name = '']) => sectionOf(name) ?? '').join('');
+/** Returns the texts that describe options of a command too: sections and tables that its own place links. */
+function linkedIn(place: string): string {
+  const tables = (sectionOf('Shared options') ?? '').split('\n\n');
+  const sets = [...place.matchAll(/\[(\w+ options)\]\(#shared-options\)/g)].map(([, name = '']) =>
+    tables.find((one) => one.toLowerCase().startsWith(`| ${name} |`)),
+  );
+  const names = [...place.matchAll(/those of \[`(.+?)`\]/g)];
+  return [...sets, ...names.map(([, name = '']) => sectionOf(name))].join('');
+}
 
 it.each(leaves(program).map((command) => [fullName(command), command] as const))(
   'the page has %s with every option',

@@ -42,6 +42,22 @@ const notesElsewhere: Readonly<Record<string, string>> = {
   'rungate completion': '[Shell completion](platforms.md#shell-completion) shows the line for each shell.',
 };
 
+/** The names of shared options that commands take together. */
+const sets: Readonly<Record<string, readonly string[]>> = {
+  'list options': ['--columns', '--page', '--page-size', '--all'],
+  'body options': ['--field', '--json-field', '--input'],
+};
+
+/** Returns the list of shared options, with the name of a set instead of its options. */
+function sharedList(options: readonly HelpOption[]): string {
+  const flags = options.map(({ flag }) => flag);
+  const complete = Object.entries(sets).filter(([, all]) => all.every((flag) => flags.includes(flag)));
+  const inSets = complete.flatMap(([, all]) => all);
+  const others = options.filter(({ flag }) => !inSets.includes(flag));
+  const names = complete.map(([name]) => `[${name}](#shared-options)`);
+  return [...names, ...others.map(({ flag }) => code(flag))].join(', ');
+}
+
 const keyOf = (option: HelpOption) => `${flagsOf(option)} ${option.description}`;
 /** Returns the name of the command directly below the program: `rungate env vars list` is in `rungate env`. */
 const topOf = (name: string) => name.split(' ').slice(0, 2).join(' ');
@@ -91,10 +107,14 @@ class Sections {
     const sharedFirst = repeated.toSorted((a, b) => Number(homeOf(a) !== '') - Number(homeOf(b) !== ''));
     return groupBy(sharedFirst, homeOf).map(([home, ones]) => {
       const owner = this.commands.find((one) => one.name === home);
-      if (owner === undefined) return flagList(ones);
+      if (owner === undefined) return sharedList(ones);
       const keys = ones.map(keyOf);
-      const isAll = this.ownOptions(owner).every((one) => keys.includes(keyOf(one)));
-      return isAll ? `those of ${linkTo(home)}` : `as in ${linkTo(home)}: ${flagList(ones)}`;
+      const others = this.ownOptions(owner).filter((one) => !keys.includes(keyOf(one)));
+      if (others.length === 0) return `those of ${linkTo(home)}`;
+      const isMost = others.length < ones.length;
+      return isMost
+        ? `those of ${linkTo(home)}, except ${flagList(others)}`
+        : `as in ${linkTo(home)}: ${flagList(ones)}`;
     });
   }
 
@@ -180,13 +200,22 @@ class Sections {
     ].join('');
   }
 
-  /** Returns the table of the options that several groups have. */
+  /** Returns the tables of the options that several groups have. */
   shared(): string {
     const all = this.commands.flatMap(({ options }) => options);
-    const shared = new Map(
-      all.filter((one) => this.homes.get(keyOf(one)) === '').map((one) => [keyOf(one), one]),
-    );
-    return table(['Option', ''], [...shared.values()].map(optionRow));
+    const isShared = (one: HelpOption) => this.homes.get(keyOf(one)) === '';
+    const shared = [...new Map(all.filter(isShared).map((one) => [keyOf(one), one])).values()];
+    const setOf = ({ flag }: HelpOption) =>
+      Object.keys(sets).find((name) => sets[name]?.includes(flag)) ?? 'other options';
+    const ordered = [...Object.keys(sets), 'other options'];
+    return ordered
+      .map((name) =>
+        table(
+          [name.replace(/^./, (first) => first.toUpperCase()), ''],
+          shared.filter((one) => setOf(one) === name).map(optionRow),
+        ),
+      )
+      .join('');
   }
 }
 
