@@ -108,12 +108,13 @@ class Sections {
     return groupBy(sharedFirst, homeOf).map(([home, ones]) => {
       const owner = this.commands.find((one) => one.name === home);
       if (owner === undefined) return sharedList(ones);
-      const keys = ones.map(keyOf);
-      const others = this.ownOptions(owner).filter((one) => !keys.includes(keyOf(one)));
-      if (others.length === 0) return `those of ${linkTo(home)}`;
+      // Options that the command takes with another meaning are in its own tables.
+      const own = options.map(({ flag }) => flag);
+      const others = this.ownOptions(owner).filter(({ flag }) => !own.includes(flag));
+      if (others.length === 0) return `those in the tables of ${linkTo(home)}`;
       const isMost = others.length < ones.length;
       return isMost
-        ? `those of ${linkTo(home)}, except ${flagList(others)}`
+        ? `those in the tables of ${linkTo(home)}, except ${flagList(others)}`
         : `as in ${linkTo(home)}: ${flagList(ones)}`;
     });
   }
