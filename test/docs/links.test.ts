@@ -73,6 +73,12 @@ describe('the pages', () => {
     const wanted = pages.filter((page) => page.startsWith('docs/') && page !== 'docs/README.md');
     expect(wanted.filter((page) => !listed.includes(page))).toEqual([]);
   });
+
+  it('have the same name in docs/README.md as in their heading', () => {
+    const rows = [...textOf('docs/README.md').matchAll(/^\| \[([^\]]+)\]\(([^)]+\.md)\)/gm)];
+    const named = rows.map(([, name, link = '']) => [targetOf('docs/README.md', link).path, name]);
+    expect(named).toEqual(named.map(([page = '']) => [page, /^# (.+)$/m.exec(textOf(page))?.[1]]));
+  });
 });
 
 describe('the installed package', () => {
