@@ -9,8 +9,13 @@ const ownHeaders = /^(x-api-key|authorization|idempotency-key|content-.*|accept|
 
 type Headers = Readonly<Record<string, string>>;
 
-/** Adds headers, with their names in lower case. @param what the subject of errors, which never contain a value */
-export function setHeaders(all: Record<string, string>, what: string, headers: Headers): void {
+/**
+ * Returns the headers with their names in lower case.
+ * @param what the subject of errors, which never contain a value
+ * @throws UsageError for one that cannot be sent
+ */
+export function checkHeaders(what: string, headers: Headers): Record<string, string> {
+  const checked: Record<string, string> = {};
   for (const [key, value] of Object.entries(headers)) {
     const lower = key.toLowerCase();
     // A text that is not a name may be a secret.
@@ -18,14 +23,8 @@ export function setHeaders(all: Record<string, string>, what: string, headers: H
       throw new UsageError(`${what}: the name of a header has a character that it cannot have`);
     if (connectionHeaders.test(lower)) throw new UsageError(`${what}: "${key}" cannot be set as a header`);
     if (!/^[\x20-\x7e]*$/.test(value)) throw new UsageError(`${what}: header ${lower} must be visible ASCII`);
-    all[lower] = value;
+    checked[lower] = value;
   }
-}
-
-/** Returns the headers with their names in lower case. @throws UsageError for one that cannot be sent */
-export function checkHeaders(what: string, headers: Headers): Record<string, string> {
-  const checked: Record<string, string> = {};
-  setHeaders(checked, what, headers);
   return checked;
 }
 

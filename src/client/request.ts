@@ -4,7 +4,7 @@ import { type NameOf, UsageError } from '../errors.ts';
 import { fillPath, queryString } from '../transport/address.ts';
 import type { PreparedRequest } from '../transport/transport.ts';
 import { type Credentials, credentialHeader } from './credentials.ts';
-import { setHeaders } from './headers.ts';
+import { checkHeaders } from './headers.ts';
 import { looseFields } from './schema-mismatch.ts';
 
 export interface RequestInput {
@@ -116,10 +116,10 @@ export function prepareRequest(
   const path = url.pathname;
   const key = input.idempotencyKey;
   if (key !== undefined) checkKey(name, endpoint, key, nameOf);
-  const headers: Record<string, string> = { 'user-agent': 'rungate' };
+  const { userAgent = 'rungate' } = sender;
+  const headers = checkHeaders(name, { 'user-agent': userAgent });
   const contentType = typeof body === 'string' ? 'application/json' : input.contentType;
   if (contentType !== undefined) headers['content-type'] = contentType;
-  if (sender.userAgent !== undefined) setHeaders(headers, name, { 'user-agent': sender.userAgent });
   Object.assign(headers, sender.headers);
   headers.accept = 'application/json';
   // Responses are small.
