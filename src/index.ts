@@ -1,5 +1,5 @@
 export type { CallOptions, ClientOptions } from './client/caller.ts';
-export { createClient, type ServiceClient } from './client/create-client.ts';
+export { createClient, type PagedMethod, type ServiceClient } from './client/create-client.ts';
 export type { Credentials } from './client/credentials.ts';
 export type { ExactOptions, ExactOrder } from './client/exact-orders.ts';
 export { fieldsOf, otherFields } from './client/fields.ts';

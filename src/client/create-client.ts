@@ -18,7 +18,7 @@ import {
 import { readItems } from './pages.ts';
 import type { ServiceClient } from './service-client.ts';
 
-export type { ServiceClient } from './service-client.ts';
+export type { PagedMethod, ServiceClient } from './service-client.ts';
 
 const { check: _, ...exactShape } = callShape;
 const exactOptions = optionsOf<ExactOptions>(exactShape);

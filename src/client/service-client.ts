@@ -33,7 +33,7 @@ import type { ExactOptions, ExactOrder } from './exact-orders.ts';
 import type { CallOptions } from './options.ts';
 
 /** The method of a list that the service returns page by page. */
-interface PagedMethod<Path extends string[], Query, Item> {
+export interface PagedMethod<Path extends string[], Query, Item> {
   (
     ...args: [...path: Path, query?: Query | undefined, options?: CallOptions | undefined]
   ): Promise<Page<Item>>;

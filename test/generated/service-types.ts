@@ -209,7 +209,7 @@ function method(name: string, endpoint: Endpoint, named: Named): string {
 }
 
 const pagedMethod = `/** The method of a list that the service returns page by page. */
-interface PagedMethod<Path extends string[], Query, Item> {
+export interface PagedMethod<Path extends string[], Query, Item> {
   (...args: [...path: Path, query?: Query | undefined, options?: CallOptions | undefined]): Promise<Page<Item>>;
   ${comment('Every item, page by page, from `query.page` on. The next page is read while one is consumed; leaving the loop stops reading. Timeouts and retries apply to each page.')}all(...args: Parameters<this>): AsyncIterableIterator<Item>;
 }
