@@ -26,7 +26,7 @@ function linkedIn(place: string): string {
   const sets = [...place.matchAll(/\[(\w+ options)\]\(#shared-options\)/g)].map(([, name = '']) =>
     tables.find((one) => one.toLowerCase().startsWith(`| ${name} |`)),
   );
-  const names = [...place.matchAll(/those in the tables of \[`(.+?)`\]/g)];
+  const names = [...place.matchAll(/those listed under \[`(.+?)`\]/g)];
   return [...sets, ...names.map(([, name = '']) => sectionOf(name))].join('');
 }
 

@@ -35,9 +35,14 @@ function exampleBlock(examples: readonly string[]): string {
   return `\n${needs}\`\`\`sh\n${lines}\n\`\`\`\n`;
 }
 
+/** The pages that describe the options of a command. */
+const optionsElsewhere: Readonly<Record<string, string>> = {
+  'rungate mock serve': '[The mock](mock.md#options) describes these options',
+};
+
 /** The notes that another page has. */
 const notesElsewhere: Readonly<Record<string, string>> = {
-  'rungate mock serve': '[Faults](mock.md#faults) describes the faults.',
+  'rungate mock serve': '',
   'rungate mock exec': '',
   'rungate completion': '[Shell completion](platforms.md#shell-completion) shows the line for each shell.',
 };
@@ -111,10 +116,10 @@ class Sections {
       // Options that the command takes with another meaning are in its own tables.
       const own = options.map(({ flag }) => flag);
       const others = this.ownOptions(owner).filter(({ flag }) => !own.includes(flag));
-      if (others.length === 0) return `those in the tables of ${linkTo(home)}`;
+      if (others.length === 0) return `those listed under ${linkTo(home)}`;
       const isMost = others.length < ones.length;
       return isMost
-        ? `those in the tables of ${linkTo(home)}, except ${flagList(others)}`
+        ? `those listed under ${linkTo(home)}, except ${flagList(others)}`
         : `as in ${linkTo(home)}: ${flagList(ones)}`;
     });
   }
@@ -144,9 +149,12 @@ class Sections {
   section(command: HelpCommand, depth: number, credential = ''): string {
     const { name, description, examples } = command;
     const text = credential === '' ? description : description.replace(credentialLine, '');
-    const tables = groupBy(this.ownOptions(command), ({ group }) => group).map(([group, ones]) =>
-      table([group, ''], ones.map(optionRow)),
-    );
+    const own = this.ownOptions(command);
+    const page = optionsElsewhere[name];
+    const tables =
+      page === undefined
+        ? groupBy(own, ({ group }) => group).map(([group, ones]) => table([group, ''], ones.map(optionRow)))
+        : [`\n${page}: ${own.map((one) => code(flagsOf(one))).join(', ')}.\n`];
     const others = this.elsewhere(command);
     return [
       `\n${'#'.repeat(depth)} ${name}\n`,
