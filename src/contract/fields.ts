@@ -10,8 +10,8 @@ export const shown = z.registry<{ readonly id?: string; readonly [keyword: strin
 
 /** Adds a description for the help and the OpenAPI document, and keywords for the document. */
 export function described<Field extends Schema>(field: Field, description: string, keywords = {}): Field {
-  // A named schema has its own description, in all places where it is used.
-  const one = shown.get(field)?.id === undefined ? field : z.clone(field, field._zod.def, { parent: true });
+  // Other fields may have the same schema, and a named one has its own description.
+  const one = z.clone(field, field._zod.def, { parent: true });
   shown.add(one, { ...shown.get(one), description, ...keywords });
   return one;
 }
