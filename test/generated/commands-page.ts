@@ -117,7 +117,7 @@ class Sections {
       const own = options.map(({ flag }) => flag);
       const others = this.ownOptions(owner).filter(({ flag }) => !own.includes(flag));
       if (others.length === 0) return `those listed under ${linkTo(home)}`;
-      const isMost = others.length < ones.length;
+      const isMost = ones.length > 8 && others.length < ones.length;
       return isMost
         ? `those listed under ${linkTo(home)}, except ${flagList(others)}`
         : `as in ${linkTo(home)}: ${flagList(ones)}`;
