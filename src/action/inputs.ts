@@ -14,7 +14,7 @@ export const variableIds = idsWithInput.filter((id) => rowOf(id).flag === undefi
 /** The inputs that are not options: the names of gates, and the matrix cell. */
 export const ownInputs = {
   gates:
-    'Gates of .rungate.json to run, one per line or separated by commas, with those that they need (default: all). With process or tags, the action runs one gate instead.',
+    'Gates of .rungate.json to run, one per line or separated by commas, with their dependencies (default: all). With process or tags, the action runs one gate instead.',
   matrix: 'Cell of the matrix, set by the runner.',
 } as const;
 

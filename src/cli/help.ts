@@ -5,7 +5,7 @@ import { docsPage } from '../repository.ts';
 const docs = `Docs: ${docsPage('docs/README.md')}`;
 
 const exitTable = `Exit codes: 0 passed · 1 failed · 2 blocked · 3 timeout · 4 cancelled (strict)
-  5 service error · 6 credentials · 7 unreachable · 8 another build · 64 usage
+  5 service error · 6 credentials · 7 unreachable · 8 wrong build · 64 usage
   70 bug · 78 configuration · 129, 130, 143 stopped by SIGHUP, SIGINT, SIGTERM`;
 
 /** Returns the usage of a command for 80 columns including `Usage: `. If it is too long, `[options]` moves to a second line. */

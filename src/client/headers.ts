@@ -47,7 +47,7 @@ export function parseHeaders(what: string, text: string): Record<string, string>
     const colon = line.indexOf(':');
     if (colon > 0) return [[line.slice(0, colon).trim(), line.slice(colon + 1).trim()] as const];
     throw new UsageError(`${what}: line ${index + 1} is not a header`, {
-      hint: 'write one header in each line, such as X-Name: value',
+      hint: 'write one header per line, such as X-Name: value',
     });
   });
   return Object.fromEntries(pairs);

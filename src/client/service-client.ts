@@ -72,7 +72,7 @@ export interface ServiceClient {
     cancel(runId: string, body?: CancelFields, options?: CallOptions): Promise<unknown>;
   };
   readonly env: {
-    /** List an overview of the environments: `GET /api/environments/overview`, with a bearer token. */
+    /** Show an overview of the environments: `GET /api/environments/overview`, with a bearer token. */
     overview(options?: CallOptions): Promise<Page<Environment>>;
     /** List the environments, page by page: `GET /api/environments`, with a bearer token. */
     readonly list: PagedMethod<[], EnvListQuery, Environment>;

@@ -166,7 +166,7 @@ export class OwnCommand extends Command {
   addGlobals(): this {
     return this.addOptions(rowOptions('every'))
       .optionsGroup('Global options:')
-      .helpOption('-h, --help', 'show this help, and with --all every option');
+      .helpOption('-h, --help', 'show this help; with --all, show every option');
   }
 
   override parseOptions(argv: string[]): ParseOptionsResult {

@@ -78,14 +78,14 @@ export const otherGroups: readonly Spec[] = [
   {
     name: 'mock',
     summary: 'run a mock of the service',
-    heading: 'Around it:',
+    heading: 'Tools:',
     commands: [mockServe, mockExec],
   },
   hub,
   {
     name: 'receipt',
-    summary: 'create keys for receipts, show and verify them',
-    heading: 'Around it:',
+    summary: 'create receipt keys; show and verify receipts',
+    heading: 'Tools:',
     commands: [receiptKeygen, receiptShow, receiptVerify],
   },
 ];

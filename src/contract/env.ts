@@ -40,7 +40,7 @@ const secretFields = ['value'];
 export const env = defineApi(
   { auth: 'bearer', response: anyResponse },
   {
-    'env.overview': get('/api/environments/overview', 'List an overview of the environments', {
+    'env.overview': get('/api/environments/overview', 'Show an overview of the environments', {
       ...listOf(environment),
     }),
     'env.list': get('/api/environments', 'List the environments, page by page', {

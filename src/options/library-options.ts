@@ -31,7 +31,7 @@ export interface LibraryOptions {
   /** The timeout of the whole wait; default an hour. */
   timeoutMs?: number | undefined;
   /**
-   * How many new runs to start, each only if the last one failed; default 0. Only with `trigger`. If a later run passes, the
+   * How many new runs to start, each only if the previous one failed; default 0. Only with `trigger`. If a later run passes, the
    * verdict is `flaky`. All runs together stay within `timeoutMs`.
    */
   retries?: number | undefined;
@@ -77,13 +77,13 @@ export interface GatePreview {
   copyVariables?: boolean | undefined;
   /** The page that has to respond with 2xx or 3xx before the environment is created; default: the deployment. */
   readyUrl?: string | URL | undefined;
-  /** Maximum time to wait until it responds. Default 5m. */
+  /** Maximum time to wait until the deployment responds. Default 5m. */
   readyTimeoutMs?: number | undefined;
 }
 
 /** The page that shows which build is deployed, and the build that is expected. */
 export interface DeployedPage {
-  /** Page that shows the version of the deployed build; the gate fails unless it is the expected one. */
+  /** Page that shows the version of the deployed build; the gate fails unless it is the expected version. */
   url: string | URL;
   /** JSON pointer to the version. Default: the whole body. */
   pointer?: string | undefined;

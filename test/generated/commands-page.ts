@@ -135,7 +135,7 @@ class Sections {
     const fresh = parts.filter((part) => !this.written.has(part));
     const homes = parts.flatMap((part) => this.written.get(part) ?? []);
     for (const part of fresh) this.written.set(part, name);
-    const see = [...new Set(homes)].map((home) => `\nThe notes of ${linkTo(home)} apply here, too.\n`);
+    const see = [...new Set(homes)].map((home) => `\nThe notes of ${linkTo(home)} also apply here.\n`);
     const block = fresh.length === 0 ? '' : `\n\`\`\`text\n${fresh.join('\n\n')}\n\`\`\`\n`;
     return `${block}${see.join('')}`;
   }

@@ -121,7 +121,7 @@ export const configSet = command({
   args: {
     '<name>': { help: 'a setting, such as project or timeout', completes: fileIds },
     '<value>': {
-      help: 'the value; for tags smoke,nightly; for on cancelled=fail,timeout=warn',
+      help: 'the value, such as smoke,nightly for tags, or cancelled=fail,timeout=warn for on',
       completes: valuesFor,
     },
   },

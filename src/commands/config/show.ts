@@ -73,10 +73,9 @@ const cellsOf = (settings: Settings): Cells[] => [
 export const configList = command({
   name: 'list',
   summary: 'show the settings and where they come from',
-  description:
-    'Show the settings that something sets, and where they come from. Secrets are shown only as set.',
+  description: 'Show the settings that are set, and where they come from. A secret is shown only as "set".',
   options: {
-    '--all': 'also show the settings with their defaults, as --json always does',
+    '--all': 'also show the defaults of the other settings, as --json always does',
     '--ref <ref>': 'the branch or tag to show the settings for',
   },
   examples: ['rungate config list', 'rungate config list --all'],

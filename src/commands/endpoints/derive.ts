@@ -86,7 +86,7 @@ function fieldOptions(field: Field): Named {
 /** Returns what the help says of the command of an endpoint, derived or written by hand. */
 export function describedEndpoint(id: string, { summary, auth, path, ...endpoint }: Endpoint) {
   const name = kebab(id.slice(id.lastIndexOf('.') + 1));
-  const danger = endpoint.destructive ? ' This cannot be undone; it needs a confirmation or --yes.' : '';
+  const danger = endpoint.destructive ? ' This cannot be undone, and requires confirmation or --yes.' : '';
   const isEnvironment = namesEnvironment({ path });
   const places = pathParams(path).map((param, index): [string, OptionSpec] => [
     `<${param}>`,
@@ -104,7 +104,7 @@ export function describedEndpoint(id: string, { summary, auth, path, ...endpoint
 
 const searchOptions: Named = {
   '--text-param <name>': 'query parameter for the text (default q)',
-  '--query <name=value>': repeatable('other query parameter (repeatable, even with the same name)'),
+  '--query <name=value>': repeatable('additional query parameter (repeatable, even with the same name)'),
 };
 
 function optionsOf(endpoint: Endpoint, isSearch: boolean): Named {
@@ -115,7 +115,7 @@ function optionsOf(endpoint: Endpoint, isSearch: boolean): Named {
     ...(isSearch && searchOptions),
     ...Object.assign({}, ...fields.map(fieldOptions)),
     ...(isList(endpoint) && { '--columns <names>': 'columns to show, such as id,name,baseUrl' }),
-    ...(endpoint.paged && { '--all': 'read every page; with --json one item per line (NDJSON)' }),
+    ...(endpoint.paged && { '--all': 'read every page; with --json, one item per line (NDJSON)' }),
     ...(endpoint.multipart && { '--file <file>': 'file to attach' }),
     ...(endpoint.body !== undefined && isOpen(endpoint.body) && openOptions),
     ...(endpoint.destructive && { '-y, --yes': 'skip the confirmation' }),

@@ -67,11 +67,11 @@ const isSame = (a: Listed) => (b: Listed) => a.id === b.id && a.key === b.key &&
 /** Deletes the environments that gates have left. Nothing without a key and a name that only rungate gives. */
 export const envPrune = command({
   name: 'prune',
-  summary: 'delete the environments that stopped gates have left',
+  summary: 'delete the environments that stopped gates left behind',
   description:
-    'Delete the environments that rungate gate --base-url created and could not delete. Nothing else is deleted: key and name must have the form that only rungate gives. This cannot be undone; it needs a confirmation or --yes.\nCredential: a bearer token (RUNGATE_TOKEN).',
+    'Delete the environments that rungate gate --base-url created and could not delete. Nothing else is deleted: the key and the name must have the form that only rungate uses. This cannot be undone, and requires confirmation or --yes.\nCredential: a bearer token (RUNGATE_TOKEN).',
   options: {
-    '--older-than <duration>': `minimum age: the runs of a younger one may go on (default ${usualAge})`,
+    '--older-than <duration>': `minimum age: runs may still use a younger environment (default ${usualAge})`,
     '-y, --yes': 'skip the confirmation',
   },
   examples: ['rungate env prune --older-than 1d --yes'],

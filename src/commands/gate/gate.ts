@@ -28,7 +28,7 @@ export const gate = command({
     'Start a test run, wait for it and exit with its verdict: 0 only if the gate passes. Without --process or --tag, run the gates of .rungate.json, if it has any.',
   args: {
     '[name...]': {
-      help: 'gates of .rungate.json to run, with those that they need (default: all)',
+      help: 'gates of .rungate.json to run, with their dependencies (default: all)',
       completes: 'gates',
     },
   },

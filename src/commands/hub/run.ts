@@ -23,11 +23,11 @@ import { createMetrics } from './metrics.ts';
 import { budgetOf, checkedTokens, hubCountOf, redisPrefixOf, redisUrlOf } from './options.ts';
 
 const notes = `Secrets: set RUNGATE_WEBHOOK_SECRET (or RUNGATE_TENANT_SECRET) for deliveries
-and RUNGATE_HUB_TOKEN for gates, or the same with _FILE for a file. Several
-secrets or tokens: one per line. A URL of Redis with a password:
+and RUNGATE_HUB_TOKEN for gates, or these with _FILE to use a file. Several
+secrets or tokens: one per line. A Redis URL with a password:
 RUNGATE_HUB_REDIS_URL or RUNGATE_HUB_REDIS_URL_FILE. No option takes a secret.
 
-For Redis, the npm package of rungate also needs @redis/client:
+To use Redis, install @redis/client with the npm package of rungate:
   npx -p rungate -p @redis/client rungate hub --redis <url>
 `;
 
@@ -61,9 +61,9 @@ function watchRedis(log: (event: LoggedEvent) => void): {
 export const hub = command({
   name: 'hub',
   summary: 'serve the hub of a fleet of gates',
-  heading: 'Around it:',
+  heading: 'Tools:',
   description:
-    'Serve the hub of a fleet of gates until stopped: receive deliveries, wake the gates of the runs that they name, and share the rate limits among all gates.',
+    'Serve the hub of a fleet of gates until stopped: receive deliveries, wake the gates whose runs they name, and share the rate limits among all gates.',
   options: {
     ...portAndHost,
     '--redis <url>':
@@ -71,7 +71,7 @@ export const hub = command({
     '--redis-prefix <prefix>':
       'prefix of all keys in Redis, for several tenants on one Redis (default rungate; RUNGATE_HUB_REDIS_PREFIX)',
     '--hubs <n>':
-      'hubs that share the Redis: while it is away, each grants its part of the budget (default 2)',
+      'number of hubs that share Redis: while Redis is down, each grants its share of the budget (default 2)',
     '--budget <limits>':
       'requests per minute for all gates together (default reads=48,creates=16,requests=80)',
     ...rowOptions('hub'),

@@ -223,7 +223,7 @@ export const init = command({
   summary: 'write .rungate.json and a pipeline',
   heading: 'Gate:',
   description:
-    'Write .rungate.json (or the file that --config names) and a pipeline for the CI of this repository; in a package of a monorepo, for that package. rungate prompts for missing settings. It sends nothing, writes no secret, and changes no existing file without --force.',
+    'Write .rungate.json (or the file that --config names) and a pipeline for the CI of this repository, or of this package in a monorepo. rungate prompts for missing settings. It sends nothing, writes no secret, and changes no existing file without --force.',
   options,
   examples: [
     'rungate init --project shop --process checkout --ci github',

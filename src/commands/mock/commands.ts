@@ -27,7 +27,7 @@ const options = {
   ),
   '--duration <duration>': 'duration of a run (default 2s)',
   '--retry-after <seconds>': 'polling interval that the mock suggests',
-  '--seed <n>': 'seed of ids, API key, token and data (default 1, with a random key and token)',
+  '--seed <n>': 'seed for ids, API key, token and data (default 1, with a random key and token)',
   '--allow-host <name>': repeatable('additional host name to serve (repeatable)'),
   '--deliver <scope>': {
     help: `where to send webhook deliveries: ${deliveryScopes.join(', ')} (default loopback)`,
@@ -55,7 +55,7 @@ const serveOptions = {
 type MockFlags = FlagsOf<typeof serveOptions>;
 
 const faultNotes = `<kind> is a status code, such as 503, or one of the names below.
-<target> is an endpoint, such as run.status, or deployed, the version page; ${[...shortTargets.keys()].join(', ')} are those of a run. For a fault of a delivery, it is an event, such as run.completed.
+<target> is an endpoint, such as run.status, or deployed, the version page; ${[...shortTargets.keys()].join(', ')} are those of a run. For a delivery fault, <target> is an event, such as run.completed.
 <when> is a number (3), a range (2-5 or 2-), all, a probability (20%) or a time window (5s-10s); without it, the fault affects the first request.`;
 
 function faultHelp(help: Help): string {
@@ -143,7 +143,7 @@ export const mockExec = command({
   name: 'exec',
   summary: 'run a command against a new mock',
   description:
-    'Run a command against a new mock, with the settings of the mock in its environment, and exit with the exit code of the command.',
+    'Run a command against a new mock, with the settings of the mock in the environment of the command, and exit with its exit code.',
   args: { '<command...>': '' },
   options,
   wraps: true,

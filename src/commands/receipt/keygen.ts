@@ -18,10 +18,10 @@ function writeKeys(io: Io, prefix: string, keys: { privatePem: string; publicPem
 
 export const receiptKeygen = command({
   name: 'keygen',
-  summary: 'create a pair of keys for receipts',
+  summary: 'create a key pair for receipts',
   description:
-    'Create a pair of Ed25519 keys: <prefix>.key, which signs receipts and stays secret, and <prefix>.pub, which verifies them. Never overwrites a file.',
-  args: { '<prefix>': 'path of the files without .key and .pub' },
+    'Create an Ed25519 key pair: <prefix>.key, which signs receipts and stays secret, and <prefix>.pub, which verifies them. Never overwrites a file.',
+  args: { '<prefix>': 'path of both files, without .key or .pub' },
   examples: ['rungate receipt keygen ci-receipts'],
   async run(context, { prefix }) {
     const { io, output } = context;

@@ -25,7 +25,7 @@ const options = {
   '--subject <name@sha256:hex>': repeatable(
     'image or file that must have been tested; sha256:<hex> for any name (repeatable)',
   ),
-  '--subject-file <file>': repeatable('file that must have been tested, by its content (repeatable)'),
+  '--subject-file <file>': repeatable('file whose exact content must have been tested (repeatable)'),
   '--gate <name>': repeatable('gate that must have a receipt (repeatable)'),
   '--repository <name>': once('expected repository'),
   '-p, --project <slug>': once('expected project'),
@@ -118,7 +118,7 @@ export const receiptVerify = command({
   name: 'verify',
   summary: 'verify receipts against a key and a commit or an image',
   description:
-    'Verify receipts: exit 0 if a trusted key signed each one, its runs passed and it has the expected facts, 1 if not. Works offline.',
+    'Verify receipts: exit 0 if a trusted key signed each one, its runs passed and its facts are as expected, otherwise 1. Works offline.',
   args: { '<file...>': 'receipt, folder with receipts (*.json), or - for standard input' },
   options,
   examples: [

@@ -76,7 +76,7 @@ async function warnWithoutWait({ io, flags, output, settings }: Context): Promis
 /** Creates a run, and with `--wait` waits for it and exits with the result. */
 export const runTrigger = command({
   name: 'trigger',
-  summary: 'start a test run, and with --wait gate on it',
+  summary: 'start a test run; with --wait, gate on it',
   description:
     'Start a test run and print its id. With --wait, wait until it ends and exit with its verdict; in a pipeline, use rungate gate, which is strict and waits until its timeout.',
   options: {

@@ -28,7 +28,7 @@ const options = {
   },
   '--scenario <name>': repeatable(`${scenarioNames.join(', ')} (repeatable; default: all)`, scenarioNames),
   '--time-limit <duration>':
-    'stop the step after this time in each scenario, whose verdict is then unknown (default 60s)',
+    'stop the step in each scenario after this time; its verdict is then unknown (default 60s)',
   '--parallel <n>': 'the number of scenarios to run at the same time (default 1)',
 } as const;
 type SelftestFlags = FlagsOf<typeof options>;
@@ -128,7 +128,7 @@ export const selftest = command({
   summary: 'test a pipeline step against every outcome',
   heading: 'Gate:',
   description:
-    'Run a pipeline step once for each outcome of its gate, each time against a new mock, and check that the step fails when the gate fails and passes when the gate passes. Exits with 0 if every scenario is as expected, or with 1, also if a step was still running at the time limit.',
+    'Run a pipeline step once for each outcome of its gate, each time against a new mock, and check that the step fails when the gate fails and passes when the gate passes. Exits with 0 if every scenario is as expected, or with 1, including when a step was still running at the time limit.',
   args: { '<command...>': 'the step: a script, or bash -c "…"; it runs for real, including any deployment' },
   options,
   wraps: true,

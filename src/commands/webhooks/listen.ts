@@ -23,7 +23,7 @@ import { limitsFor } from './verify.ts';
 
 const options = {
   ...portAndHost,
-  '--forward-to <url>': 'URL to forward deliveries to; its status goes to the sender',
+  '--forward-to <url>': 'URL to forward deliveries to; the sender gets its status code',
   '--forward-unverified': 'also forward deliveries that are not authentic',
   '--save <folder>': 'folder to save deliveries in, for webhooks verify --request-file',
   '--tolerance <duration>': 'maximum age of a delivery (default 5m)',
@@ -94,7 +94,7 @@ async function announce(
     );
 }
 
-const tunnel = `From another machine: a service elsewhere cannot reach 127.0.0.1. Open a tunnel
+const tunnel = `A service on another machine cannot reach 127.0.0.1. Open a tunnel
 in another terminal, and register the https URL that it prints:
   ${tunnelTo('http://127.0.0.1:4020')}
   rungate webhooks create --field url=https://name.trycloudflare.com`;

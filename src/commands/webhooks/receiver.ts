@@ -24,12 +24,13 @@ export function signingSecrets(settings: Settings): Secrets {
 
 /** For the help of the commands that need one. */
 export const secretsNote = `Secrets: set RUNGATE_WEBHOOK_SECRET or RUNGATE_WEBHOOK_SECRET_FILE (several
-secrets: one per line). If the tenant secret signs, set RUNGATE_TENANT_SECRET or
-RUNGATE_TENANT_SECRET_FILE instead. No option takes a secret.`;
+secrets: one per line). If the tenant secret signs deliveries, set
+RUNGATE_TENANT_SECRET or RUNGATE_TENANT_SECRET_FILE instead. No option takes a
+secret.`;
 
 export function missingSecret(action: string): ConfigError {
   return new ConfigError(`${action}: no webhook secret is set`, {
-    hint: 'set RUNGATE_WEBHOOK_SECRET or RUNGATE_WEBHOOK_SECRET_FILE (several secrets: one per line), or save the secret with rungate login --webhook-secret; if the tenant secret signs, set RUNGATE_TENANT_SECRET or RUNGATE_TENANT_SECRET_FILE',
+    hint: 'set RUNGATE_WEBHOOK_SECRET or RUNGATE_WEBHOOK_SECRET_FILE (several secrets: one per line), or save the secret with rungate login --webhook-secret; if the tenant secret signs deliveries, set RUNGATE_TENANT_SECRET or RUNGATE_TENANT_SECRET_FILE',
   });
 }
 

@@ -10,7 +10,7 @@ export const webhooksSign = command({
   name: 'sign',
   summary: 'sign a body as the service does',
   description:
-    'Sign a body as the service does, and print the two headers for curl -H @-. The tenant secret signs if it is set, otherwise the first webhook secret.',
+    'Sign a body as the service does, and print the two headers for curl -H @-. Signs with the tenant secret if it is set, otherwise with the first webhook secret.',
   options: {
     '--body-file <file>': 'file with the raw body; - for standard input (default)',
     '--timestamp <t>': 'RFC 3339 time with a zone (default now)',

@@ -99,7 +99,7 @@ describe('a receipt', () => {
       expect([code, await resultOf(text)]).toEqual([exitCode, result]);
     });
 
-    it('takes commit and repository from the CI or git', async () => {
+    it('takes commit and repository from CI or git', async () => {
       const { text } = await run({ outcome: 'passed' }, gate, { captured });
       expect((await verified(text, { repository: 'acme/shop' })).result).toBe('PASSED');
       await on.close();
