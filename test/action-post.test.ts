@@ -127,7 +127,7 @@ describe('the environment of a preview deployment', () => {
       'run.cancel',
       'env.delete',
     ]);
-    expect(err).toContain(`deleted environment ${key}, which the stopped job left`);
+    expect(err).toContain(`deleted environment ${key}, which the stopped job left behind`);
   });
 
   it('is deleted even if the first ten reads of the list do not show it', async () => {
@@ -143,7 +143,7 @@ describe('the environment of a preview deployment', () => {
     const { code, err } = await post({ RUNGATE_TOKEN: on.mock.token });
     expect([code, left().length]).toEqual([5, 1]);
     expect(err).toContain(
-      `environment ${key} was not deleted: a run may go on in it\n  → later, run: rungate env delete ${key}`,
+      `environment ${key} was not deleted: a run may still use it\n  → later, run: rungate env delete ${key}`,
     );
   });
 
@@ -159,7 +159,7 @@ describe('the environment of a preview deployment', () => {
     writeFileSync(journal, `${JSON.stringify(found)}\n`);
     const { err } = await post({ RUNGATE_TOKEN: on.mock.token });
     expect(left()).toHaveLength(1);
-    expect(err).toContain(`environment ${key} was not deleted: a run may go on in it`);
+    expect(err).toContain(`environment ${key} was not deleted: a run may still use it`);
   });
 
   it('stays if somebody gave it another base URL meanwhile', async () => {

@@ -86,7 +86,7 @@ export function runsForFork(env: Env, readFile: (path: string) => Uint8Array): b
 /** The remedy if GitHub gives a pull request of a fork or of Dependabot no secrets; null if another cause is likelier. */
 export function withheldHint(env: Env, readFile: (path: string) => Uint8Array): string | null {
   if (env.GITHUB_ACTOR === 'dependabot[bot]')
-    return 'pull requests of Dependabot get no Actions secrets: add the secret under Settings → Secrets and variables → Dependabot';
+    return 'Dependabot pull requests get no Actions secrets: add the secret under Settings → Secrets and variables → Dependabot';
   const isPull = /^pull_request(?!_target$)/.test(env.GITHUB_EVENT_NAME ?? '');
   if (!isPull || !githubFork(env, readFile)) return null;
   return 'pull requests from forks get no secrets: a maintainer can push the commit to a branch of this repository and start the workflow there (workflow_dispatch), or use pull_request_target behind an environment with reviewers';

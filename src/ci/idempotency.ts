@@ -95,9 +95,12 @@ export function firstKey(
 /** @throws UsageError with retries, which need a new key for each run */
 export function givenKey(key: string, retries: number): KeyChain {
   if (retries === 0) return chainOf({ key, trust: 'given' }, 1);
-  throw new UsageError('retries cannot use a given idempotency key, which never starts a second run', {
-    hint: 'leave out the key, or set the retries to 0; a salt also distinguishes jobs',
-  });
+  throw new UsageError(
+    'retries cannot be combined with a given idempotency key, which never starts a second run',
+    {
+      hint: 'leave out the key, or set retries to 0; to distinguish jobs, use a salt',
+    },
+  );
 }
 
 export interface KeyRequest {
@@ -159,7 +162,7 @@ export function planKeys(request: KeyRequest, tools: JournalTools): PlannedKeys 
   if (given !== undefined && given !== 'auto') return planned(givenKey(given, retries), how);
   const ingredients = ingredientsOf(ci, request.bodyBytes, salt, request.builds);
   if (ingredients === null) {
-    const why = ci.provider === null ? 'outside CI' : 'without the id of a pipeline';
+    const why = ci.provider === null ? 'outside CI' : 'without a pipeline id';
     return planned(randomKey(), `random: ${why}, each command starts a new run`);
   }
   const base = baseOf(ingredients);

@@ -72,7 +72,7 @@ export function installationOf(
     return image === undefined ? pinned(version) : { install: null, image, start: 'rungate', caveat: null };
   const known = readManifest(manifest);
   if (known.wanted === undefined)
-    return pinned(version, 'the package.json of the root does not list rungate: add it to devDependencies');
+    return pinned(version, 'the root package.json does not list rungate: add it to devDependencies');
   const present = Object.entries(lockfiles).filter(([file]) => exists(file));
   const [lockfile, manager] = present.find(([, name]) => name === known.named) ?? present[0] ?? [];
   if (lockfile === undefined || manager === undefined)

@@ -117,7 +117,7 @@ export const pipelines: readonly Pipeline[] = [
     file: '.github/workflows/rungate.yml',
     added: true,
     keyPlace:
-      'Settings, Secrets and variables, Actions: a secret RUNGATE_API_KEY; for pull requests of Dependabot, under Dependabot too',
+      'Settings, Secrets and variables, Actions: a secret RUNGATE_API_KEY; for Dependabot pull requests, also under Dependabot',
     addressPlace: 'the same page, tab Variables: RUNGATE_API_URL',
     text: fill(github),
   },

@@ -17,7 +17,7 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
   try {
     if (io.cwd === '')
       throw new ConfigError('the working directory of this process was deleted', {
-        hint: 'change to a folder that exists, also if one of the same name exists again: cd "$PWD"',
+        hint: 'change to a folder that exists; if this one was created again, run cd "$PWD"',
       });
     let decides = false;
     const act = actWith({ io, programFor }, argv, (result, spec) => {

@@ -20,7 +20,7 @@ export function checkHeaders(what: string, headers: Headers): Record<string, str
     const lower = key.toLowerCase();
     // A text that is not a name may be a secret.
     if (!/^[a-z0-9!#$%&'*+.^_`|~-]+$/.test(lower))
-      throw new UsageError(`${what}: the name of a header has a character that it cannot have`);
+      throw new UsageError(`${what}: a header name contains an invalid character`);
     if (connectionHeaders.test(lower)) throw new UsageError(`${what}: "${key}" cannot be set as a header`);
     if (!/^[\x20-\x7e]*$/.test(value)) throw new UsageError(`${what}: header ${lower} must be visible ASCII`);
     checked[lower] = value;

@@ -91,7 +91,7 @@ function notFoundHint({ endpoint, path }: PreparedRequest, nameOf: NameOf): stri
     endpoint === 'run.trigger'
       ? 'the slugs of the project and the process, the tags, and the key of the environment'
       : 'the id';
-  const check = `check ${what}; a 404 can also mean that it belongs to another account`;
+  const check = `check ${what}; a 404 can also mean that the resource belongs to another account`;
   if (prefix === '') return check;
   return `check ${nameOf('apiUrl')}, which ends in ${prefix}: rungate adds /api itself; otherwise ${check}`;
 }

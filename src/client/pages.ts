@@ -63,7 +63,7 @@ function listPage(response: Exchange, page: ReadPage, fresh: readonly number[], 
 
 function problemError(request: string, status: number | undefined, problem: string) {
   const hint =
-    'the items so far are not the whole list: read it again; if that fails too, the paging of the service is broken';
+    'the items so far are not the whole list: read the list again; if that fails again, the paging of the service is broken';
   const parts = { field: 'items', expected: 'the whole list', received: 'a part of it', status, hint };
   return new UnexpectedResponseError(`${request}: ${problem}`, parts);
 }

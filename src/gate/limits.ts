@@ -49,7 +49,7 @@ export function intervalNote(
   const rule = 'the service recommends a status read every 10 to 30 s';
   if (intervalMs >= 1000) return `${name} is ${formatDuration(intervalMs)}: ${rule}`;
   throw new Refusal(`${name} is too short: ${formatDuration(intervalMs)}`, {
-    hint: `use 1 s or more, preferably 10 s, since ${rule}`,
+    hint: `use 1 s or more, preferably 10 s, because ${rule}`,
   });
 }
 

@@ -97,7 +97,7 @@ export function runIdOf(
     );
   if (isOwn && repeatsRequest(own, id, request))
     return refuse(
-      `${unclear}: ${pointer} repeats the request`,
+      `${unclear}: ${pointer} repeats a value of the request`,
       'an id chosen by the service',
       id,
       `point ${nameOf('run.idPointer')} to the field with the run id; the response has ${has}`,

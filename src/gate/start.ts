@@ -63,7 +63,7 @@ export function lateError(timeoutMs: number, hub: boolean, discarded: readonly D
   const timeout = `the timeout of ${formatDuration(timeoutMs)}`;
   if (discarded.length > 0)
     return new TimeoutError(
-      `no new run was created after the discarded one: too little is left of ${timeout}`,
+      `no new run was created after the discarded one: too little of ${timeout} is left`,
       {
         hint: 'set a longer timeout',
       },
@@ -71,7 +71,7 @@ export function lateError(timeoutMs: number, hub: boolean, discarded: readonly D
   return new TimeoutError(
     hub
       ? `no run was created: the hub did not grant it within ${timeout}`
-      : `no run was created: its turn in the limit of ${ceilings.creates} a minute comes too late for ${timeout}`,
+      : `no run was created: the limit of ${ceilings.creates} a minute would delay it beyond ${timeout}`,
     { hint: 'set a longer timeout, or start fewer gates at the same time' },
   );
 }
@@ -80,5 +80,5 @@ export function lateError(timeoutMs: number, hub: boolean, discarded: readonly D
 export const lostError = (timeoutMs: number, key: string) =>
   new TimeoutError(
     `the timeout of ${formatDuration(timeoutMs)} was reached before the run was found: one may exist with the idempotency key ${key}`,
-    { hint: 'look for it on the page of the project' },
+    { hint: 'look for it on the project page' },
   );

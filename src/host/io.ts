@@ -51,7 +51,7 @@ export async function leave(code: number, now = false): Promise<void> {
 }
 
 /** Otherwise a program that left the pipe open would see only that nothing happens. */
-const silence = `warning: nothing has arrived on standard input for ${silenceMs / 1000} s; rungate waits for its end
+const silence = `warning: nothing has arrived on standard input for ${silenceMs / 1000} s; rungate waits for the end of the input
   → pipe the input into rungate, or give a file: < file
 `;
 const stdin = (): AsyncIterable<Uint8Array> => streamStdin(() => void err.write(silence));

@@ -70,7 +70,7 @@ function createTemporary(): string {
     return mkdtempSync(join(tmpdir(), 'rungate-'));
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
-    const hint = 'set TMPDIR (TEMP on Windows) to a folder to which you may write';
+    const hint = 'set TMPDIR (TEMP on Windows) to a folder that you may write to';
     throw new ConfigError(`cannot create a temporary folder in ${tmpdir()} (${code})`, { hint, cause });
   }
 }

@@ -14,7 +14,7 @@ export interface Readiness {
 export function readinessOf(isLeaving: boolean, redis: RedisState | null): Readiness {
   const reasons: string[] = [];
   if (isLeaving) reasons.push('the hub is stopping');
-  if (redis?.wasReached === false) reasons.push('Redis was not reached since the start');
+  if (redis?.wasReached === false) reasons.push('Redis has not been reached since the start');
   const isDegraded = redis?.wasReached === true && !redis.works;
   const doubts = isDegraded ? ['Redis does not work'] : [];
   if (reasons.length > 0) return { status: 'not ready', reasons: [...reasons, ...doubts] };

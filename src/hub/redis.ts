@@ -97,7 +97,7 @@ async function masterFinder(address: RedisAddress, tls: object): Promise<() => P
     try {
       await sentinels.connect();
       const master = sentinels.getMasterNode();
-      if (master === undefined) throw new Error('the Sentinels know no master');
+      if (master === undefined) throw new Error('the Sentinels do not know the master');
       return master;
     } catch (error) {
       throw new Error([...new Set([messageOf(error), ...problems])].join(': '), { cause: error });

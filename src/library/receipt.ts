@@ -52,7 +52,7 @@ export function withReceipt(report: GateReport, facts: GateFacts, redact: Redact
     const { key, ...own } = checkOptions(receiptOptions, given, 'receipt');
     const commitSha = wholeCommit(own.commit ?? facts.build.commitSha);
     if (commitSha === null)
-      throw new UsageError('receipt: the whole commit is unknown', {
+      throw new UsageError('receipt: the full commit hash is unknown', {
         hint: 'pass commit, 40 or 64 hex digits, or give trigger.commitSha or env to gate',
       });
     const signer = key === undefined ? null : signingKey(key);

@@ -250,7 +250,7 @@ const subjectExpected = 'expected <name>@sha256:<64 hex digits>';
 export const subjects: OptionType<readonly string[]> = {
   ...items,
   is: 'a list of subjects',
-  write: 'give the digest of the image, since its tag can move; repeat the option for another one',
+  write: 'give the digest of the image, because its tag can move; repeat the option for another one',
   schema: z
     .pipe(
       nameList.schema,
@@ -261,7 +261,7 @@ export const subjects: OptionType<readonly string[]> = {
     .check(
       z.refine((texts) => repeatedName(artifactsOf(texts)) === undefined, {
         error: 'two subjects have the same name',
-        params: { hint: 'give each a name that differs: policies find a subject by it' },
+        params: { hint: 'give each a different name: policies find a subject by its name' },
       }),
     ),
   jsonSchema: {

@@ -43,8 +43,8 @@ function previewOf(
   const toPage = { ...to, server: 'page', address: nameOf('preview.readyUrl') } as const;
   const model = body.environmentKey ?? null;
   if (copyVariables && model === null)
-    throw new ConfigError('there is no environment to copy the variables of', {
-      hint: `name it as ${nameOf('environment')}, or leave out ${nameOf('preview.copyVariables')}`,
+    throw new ConfigError('no environment is given to copy variables from', {
+      hint: `set ${nameOf('environment')}, or leave out ${nameOf('preview.copyVariables')}`,
     });
   return {
     baseUrl,

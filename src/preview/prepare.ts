@@ -42,7 +42,7 @@ async function modelOf({ model: key, copyVariables }: Preview, tools: PrepareToo
   if (model === undefined || others.length > 0) {
     const what = model === undefined ? 'no environment has' : 'several environments have';
     throw new ConfigError(`${what} the key ${JSON.stringify(key)}, so the preview cannot be a copy of it`, {
-      hint: `check ${nameOf('environment')}: beside ${nameOf('preview.baseUrl')} it is the environment that is copied; rungate env list shows the keys`,
+      hint: `check ${nameOf('environment')}: with ${nameOf('preview.baseUrl')}, it names the environment to copy; rungate env list shows the keys`,
     });
   }
   const variables = copyVariables ? await variablesOf(idOf(model), tools) : [];
@@ -51,7 +51,7 @@ async function modelOf({ model: key, copyVariables }: Preview, tools: PrepareToo
   throw new ConfigError(
     `the service does not show the values of these variables of ${key}, so they cannot be copied: ${hidden.join(', ')}`,
     {
-      hint: `leave out ${nameOf('preview.copyVariables')}, or name another environment, whose variables it shows, as ${nameOf('environment')}`,
+      hint: `leave out ${nameOf('preview.copyVariables')}, or set ${nameOf('environment')} to an environment whose variables it shows`,
     },
   );
 }
@@ -64,7 +64,7 @@ async function createdId(key: string, { caller, clock, signal }: PrepareTools): 
     if (id !== undefined) return id;
     if (clock.monotonic() >= end)
       throw new UnexpectedResponseError(
-        `the list of the environments does not show ${key}, which was created`,
+        `the list of environments does not show ${key}, although it was created`,
         { field: 'items', expected: 'the environment', received: 'others' },
       );
     await clock.sleep(lookEveryMs, signal);
@@ -85,7 +85,7 @@ function checkFound(environment: Listed, baseUrl: string): void {
   if (isOwn(environment, baseUrl)) return;
   const [field, what] = createdAt(environment) === null ? ['name', 'name'] : ['baseUrl', 'base URL'];
   throw new UnexpectedResponseError(
-    `the environment ${environment.key} exists, but its ${what} is not the one of this gate`,
+    `the environment ${environment.key} exists, but its ${what} is not that of this gate`,
     {
       field,
       expected: `the ${what} that rungate gives`,

@@ -50,7 +50,7 @@ async function inDeletionTime<T>(
     const leftMs = () => Math.min(end, stopEnd()) - clock.monotonic();
     try {
       while (leftMs() > 0) await clock.sleep(leftMs(), done.signal);
-      timeUp.abort(new TimeoutError('the time for deleting it was over'));
+      timeUp.abort(new TimeoutError('no time was left to delete it'));
     } catch {
       // It is done.
     }
@@ -111,9 +111,12 @@ export class SharedEnvironment implements StartEnvironment {
         async turn() {
           if (await turn()) return;
           signal.throwIfAborted();
-          throw new TimeoutError('the environment was not created: its turn in the limits came too late', {
-            hint: 'set a longer timeout, or start fewer gates at the same time',
-          });
+          throw new TimeoutError(
+            'the environment was not created: the rate limits would have delayed it too long',
+            {
+              hint: 'set a longer timeout, or start fewer gates at the same time',
+            },
+          );
         },
         tell: async (step) => {
           if (step === 'creating') {
@@ -128,7 +131,7 @@ export class SharedEnvironment implements StartEnvironment {
       if (!(error instanceof RungateError)) throw error;
       if (this.#step === 'creating' && wasRefused(error)) {
         this.#step = undefined;
-        error.hint ??= 'rungate env prune deletes environments that gates have left';
+        error.hint ??= 'rungate env prune deletes environments that gates left behind';
       }
       throw error;
     }

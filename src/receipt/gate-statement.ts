@@ -115,7 +115,7 @@ function redacted(statement: Statement, { policy }: GateFacts, redact: Redact): 
 export function gateStatement(report: GateReport, facts: GateFacts, redact: Redact): Statement | null {
   const { build, subjects, apiUrl, policy } = facts;
   const commit = wholeCommit(build.commitSha);
-  if (commit === null) throw new TypeError('a receipt needs a whole commit');
+  if (commit === null) throw new TypeError('a receipt needs a full commit hash');
   const runs = conclusiveRuns(report);
   if (runs === null) return null;
   const nameOf = ({ name, runId }: ReceiptRun) => name ?? runId ?? '';

@@ -32,7 +32,7 @@ const smallOrder: readonly string[] = [
 ];
 
 const makeKeys =
-  'create a pair of keys with rungate receipt keygen <prefix>, or with openssl genpkey -algorithm ed25519';
+  'create a key pair with rungate receipt keygen <prefix>, or with openssl genpkey -algorithm ed25519';
 const wholeFile = 'pass the whole content of the key file, with its BEGIN and END lines';
 
 function badKey(reason: string, hint = makeKeys): never {

@@ -60,7 +60,7 @@ export function plainUrl(text: string): string | null {
 
 /** Noun phrases for the values of options that are not any text. */
 export const wanted = {
-  commit: 'a whole commit of 40 or 64 hex digits, such as the output of git rev-parse HEAD',
+  commit: 'a full commit hash of 40 or 64 hex digits, such as the output of git rev-parse HEAD',
   subject: 'name@sha256:<64 hex digits>, or sha256:<64 hex digits> for any name',
   baseUrl: 'an http or https URL without user name, query and fragment',
 } as const;

@@ -56,7 +56,7 @@ const equals = (
     for (const fact of facts(statement).map(textOf)) {
       if (fact === null)
         throw new Refused(
-          `it does not name the ${name}, so it may be for another than ${quoted(expected)}`,
+          `it does not name the ${name}, so it may not be for ${quoted(expected)}`,
           hintOf(statement),
         );
       if (fact !== expected) throw new Refused(`it has the ${name} ${quoted(fact)}, not ${quoted(expected)}`);
@@ -106,7 +106,7 @@ function expectShown(
   if (shown.some(isSought)) return;
   throw new Refused(
     `its gate saw ${quoted(artifactText(other), 300)} deployed`,
-    'expect that one, too, or write one receipt for each image',
+    'also expect that one, or write one receipt for each image',
   );
 }
 
@@ -124,7 +124,7 @@ const factChecks: Readonly<Record<Exclude<CheckName, Opening>, FactCheck>> = {
       if (result === 'PASSED' || (result === 'WARNED' && allowWarned === true)) return;
       const runs = factsOf(statement).runs.filter((run) => run.result === result);
       const verdicts = quoted([...new Set(runs.map(({ verdict }) => verdict))].join(', '));
-      const hint = `the gate's policy lets ${verdicts} pass with a warning; to accept that, use --allow-warned (in the library allowWarned)`;
+      const hint = `the gate's policy lets ${verdicts} pass with a warning; to accept that, use --allow-warned (in the library: allowWarned)`;
       throw new Refused(`its result is ${result}`, result === 'WARNED' ? hint : undefined);
     },
   },
@@ -164,7 +164,7 @@ const factChecks: Readonly<Record<Exclude<CheckName, Opening>, FactCheck>> = {
           'give the gate the page that shows which build is deployed: --deployed-url <url>',
         );
       if (deployed.matches !== true)
-        throw new Refused(`its gate is not sure that ${quoted(deployed.expected)} was deployed`);
+        throw new Refused(`its gate could not confirm that ${quoted(deployed.expected)} was deployed`);
       expectShown(statement.subject, deployed.expected, subjects);
     },
   },

@@ -48,7 +48,7 @@ function misplacedSecret(place: string, name: string): ConfigError {
   return new ConfigError(
     `${place}: ${quotedKey(name)} looks like a secret, and this file must not contain secrets`,
     {
-      hint: 'set the variable of the secret, such as RUNGATE_API_KEY or RUNGATE_TOKEN, or the same with _FILE, in the environment, or save it with rungate login; if it was ever committed, replace it with a new one',
+      hint: 'set an environment variable instead, such as RUNGATE_API_KEY, RUNGATE_TOKEN or RUNGATE_TOKEN_FILE, or save the secret with rungate login; if it was ever committed, replace it with a new one',
     },
   );
 }

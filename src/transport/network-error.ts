@@ -45,9 +45,9 @@ const certificates: Readonly<Record<string, readonly [problem: string, remedy: R
   ],
   // The server has sent only its own certificate.
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: [
-    'is not trusted: its issuer is unknown, and the server sent no certificate of it',
+    'is not trusted: its issuer is unknown, and the server did not send the certificate of the issuer',
     ({ server, trust }) =>
-      `if a private CA signed it, add the certificate of that CA with ${trust}; if an intermediate CA did, the ${server} must also send the certificate of that one, or add it to the same file`,
+      `if a private CA signed it, add the certificate of that CA with ${trust}; if an intermediate CA did, the ${server} must also send the intermediate certificate, or add that one to the same file`,
   ],
   CERT_NOT_YET_VALID: [
     'is not valid yet',

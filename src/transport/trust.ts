@@ -44,10 +44,7 @@ export interface Identity {
 /** Returns what is wrong with a private key, or with its certificate. @param code the error code of OpenSSL */
 function keyProblem(code: string, { keyPem, to }: Identity): [problem: string, hint: string] {
   if (!/PRIVATE KEY-----/.test(keyPem))
-    return [
-      'the client certificate has no private key in PEM',
-      `give the file of the key with ${to.keyFile}`,
-    ];
+    return ['the client certificate has no private key in PEM', `give the key file with ${to.keyFile}`];
   if (/ENCRYPTED/.test(keyPem))
     return [
       'the private key of the client certificate is encrypted',
@@ -56,7 +53,7 @@ function keyProblem(code: string, { keyPem, to }: Identity): [problem: string, h
   if (code === 'ERR_OSSL_X509_KEY_VALUES_MISMATCH')
     return [
       'the private key belongs to another client certificate',
-      `check ${to.certFile} and ${to.keyFile}; the client's own certificate comes first`,
+      `check ${to.certFile} and ${to.keyFile}; the client's own certificate must come first`,
     ];
   return ['the private key of the client certificate cannot be read', 'copy it again with every line'];
 }

@@ -117,7 +117,7 @@ export function redisStore(redis: RedisClient): ReplayStore {
       if (String(result) === 'OK') return true;
       // A client that reconnects repeats the command, and may find the key that it set itself.
       const found = result === null ? await client.get(key) : undefined;
-      if (found === undefined) badOption('the Redis client returned no answer, or an unknown one');
+      if (found === undefined) badOption('the Redis client returned no response, or an unknown one');
       return String(found) === token;
     },
     delete: (key) => client.del(key),

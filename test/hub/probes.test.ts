@@ -9,8 +9,8 @@ it.each<[string, boolean, RedisState | null, ...reasons: string[]]>([
   ['ok', false, null],
   ['ok', false, works],
   ['degraded', false, lost, 'Redis does not work'],
-  ['not ready', false, unknown, 'Redis was not reached since the start'],
-  ['not ready', true, unknown, 'the hub is stopping', 'Redis was not reached since the start'],
+  ['not ready', false, unknown, 'Redis has not been reached since the start'],
+  ['not ready', true, unknown, 'the hub is stopping', 'Redis has not been reached since the start'],
   ['not ready', true, lost, 'the hub is stopping', 'Redis does not work'],
 ])('a hub is %s (leaving: %s, Redis: %o)', (status, isLeaving, redis, ...reasons) => {
   expect(readinessOf(isLeaving, redis)).toEqual({

@@ -102,7 +102,11 @@ describe('an invalid call is refused before anything is sent:', () => {
     ['both', { trigger, runIds: ['a'] }, /either trigger/],
     ['a run id that is not a path segment', { runIds: ['a', ''] }, /runId/],
     ['retries of existing runs', { runIds: ['r'], retries: 1 }, /retries only work with trigger/],
-    ['retries with one key', { trigger, retries: 1, idempotencyKey: 'k' }, /retries cannot use a given/],
+    [
+      'retries with one key',
+      { trigger, retries: 1, idempotencyKey: 'k' },
+      /retries cannot be combined with a given/,
+    ],
     ['a pass for a timeout', { trigger, on: { timeout: 'pass' } }, /timeout cannot pass/],
     ['an address that is not a URL', { trigger, apiUrl: 'nonsense' }, /not a URL/],
   ])('%s', async (_name, options, message) => {

@@ -75,7 +75,7 @@ it.each<[string, object, string]>([
   [
     'to copy variables of no environment',
     { preview: { baseUrl: 'https://shop.example', copyVariables: true } },
-    'no environment to copy',
+    'no environment is given to copy',
   ],
 ])('is refused %s, before anything is sent', async (_what, options, message) => {
   const call = { ...service(), trigger, preview: { baseUrl }, ...options };

@@ -87,7 +87,7 @@ it('refuses an unknown or abbreviated commit and a key that cannot sign', async 
   const { commitSha: _commit, ...bare } = trigger;
   const report = await result({}, { trigger: bare });
   await expect(report.receipt()).rejects.toThrow(UsageError);
-  await expect(report.receipt({ commit: commit.slice(0, 12) })).rejects.toThrow(/whole commit/);
+  await expect(report.receipt({ commit: commit.slice(0, 12) })).rejects.toThrow(/full commit hash/);
   await expect(report.receipt({ commit, key: trusted.publicPem })).rejects.toThrow(
     /key cannot sign: it is a public key/,
   );

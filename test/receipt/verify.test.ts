@@ -294,7 +294,7 @@ const facts: readonly Row[] = [
     'base_url',
     statement,
     { baseUrl: url },
-    `it does not name the base URL, so it may be for another than "${url}/"`,
+    `it does not name the base URL, so it may not be for "${url}/"`,
   ],
   [
     'a base URL of another entry than the environment',
@@ -392,7 +392,7 @@ const facts: readonly Row[] = [
 ];
 
 const wrongOptions: readonly (readonly [name: string, options: Options, reason?: string])[] = [
-  ['an abbreviated commit', { commit: commit.slice(0, 12) }, 'commit: expected a whole commit'],
+  ['an abbreviated commit', { commit: commit.slice(0, 12) }, 'commit: expected a full commit hash'],
   ['no key', { keys: undefined }, 'keys: expected'],
   ['an empty list of keys', { keys: [] }, 'keys: expected'],
   ['a receipt that was parsed', { receipt: {} }, 'receipt: expected the content of the file'],

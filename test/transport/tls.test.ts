@@ -92,7 +92,7 @@ describe('a server that does not send the intermediate certificate of its chain'
     const transport = open({ caPem: pem('chain-root.pem') });
     const error = await rejection(transport.send(get(await incomplete()), patient), NetworkError);
     expect(error.message).toMatch(
-      /:\d+ is not trusted: its issuer is unknown, and the server sent no certificate of it$/,
+      /:\d+ is not trusted: its issuer is unknown, and the server did not send the certificate of the issuer$/,
     );
     expect(error.hint).toContain('--ca-file');
     expect(error.hint).toContain('if an intermediate CA did, the service must also send');

@@ -17,7 +17,7 @@ export function describeOutcome(run: RunReport, quote: Quote = excerpt): string 
       return 'passed: 0 failed, 0 blocked';
     case 'flaky':
       return run.retry === undefined
-        ? 'passed: 0 failed, 0 blocked; but a discarded run, which may have been the first of this gate, had not'
+        ? 'passed: 0 failed, 0 blocked; but a discarded run, possibly the first of this gate, had not passed'
         : `passed only on retry ${run.retry}, after a failed run: 0 failed, 0 blocked`;
     case 'failed':
       return `failed: ${failed} failed, ${blocked} blocked`;
@@ -57,7 +57,7 @@ const shortInterval = 12;
 /** Returns why a wait ended at its limit, if that is not plain, and what to do about it. */
 function limitHint({ attempts, attemptsExhausted, nextReadSeconds }: RunReport): string {
   if (attemptsExhausted)
-    return `the limit of ${count(attempts, 'status read')} was reached: increase --max-attempts, or set --timeout without it`;
+    return `the limit of ${count(attempts, 'status read')} was reached: increase --max-attempts, or use --timeout instead`;
   if (nextReadSeconds === undefined) return 'increase --timeout';
   const what = `the next status read was planned ${formatDuration(nextReadSeconds * 1000)} later, after the deadline`;
   const shorter =

@@ -90,7 +90,7 @@ function plainName(text: string): FileId {
   throw new UsageError(
     'config set does not accept secrets, because any process could read them on the command line',
     {
-      hint: 'type or pipe the secret: rungate login --api-key, --token, --webhook-secret or --tenant-secret; others belong in the environment',
+      hint: 'type or pipe the secret: rungate login --api-key, --token, --webhook-secret or --tenant-secret; set other secrets in the environment',
     },
   );
 }

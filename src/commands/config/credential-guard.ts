@@ -32,7 +32,7 @@ export function guardCredentials(io: Io, settings: Settings): void {
   if (caFile?.origin === 'project file' && [apiKey, token].some((key) => key?.origin === 'profile')) {
     throw new ConfigError(
       "caFile in the project file must not decide where your profile's credentials are sent",
-      { hint: `if you trust ${caFile.value}: rungate config set caFile ${caFile.value}` },
+      { hint: `if you trust ${caFile.value}, run: rungate config set caFile ${caFile.value}` },
     );
   }
   refuseForFork(
@@ -92,6 +92,6 @@ export function emptySecretHints(io: Pick<Io, 'env' | 'readFile'>): Readonly<Rec
   if (empty === undefined) return {};
   const hint =
     withheldSecretHint(io) ??
-    `${empty} is set but empty: CI systems withhold secrets from pull requests from forks, and from jobs that the secret is not shared with; run the job for a branch of the repository, or check the name of the secret`;
+    `${empty} is set but empty: CI systems give no secrets to pull requests from forks, or to jobs that the secret is not shared with; run the job on a branch of the repository, or check the name of the secret`;
   return { 'give.key': hint, 'give.bearer': hint, 'give.either': hint };
 }

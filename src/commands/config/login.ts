@@ -140,7 +140,7 @@ async function loginCommand(context: Context, _args: unknown, flags: LoginFlags)
       const { error } = state;
       const kept = `nothing was saved, and profile ${profile.name} keeps ${replaced.join(' and ')}`;
       const why = error.hint === undefined ? '' : `; ${error.hint}`;
-      error.hint = `${kept}${why}; --no-check replaces it unchecked, --profile <name> saves it in another profile`;
+      error.hint = `${kept}${why}; --no-check saves the new one unchecked, --profile <name> saves it in another profile`;
       throw error;
     }),
   );

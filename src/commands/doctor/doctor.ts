@@ -49,8 +49,8 @@ async function checkHub(context: Context): Promise<DoctorCheck | null> {
     const detail = `the hub accepted the token in ${Math.round(clock.monotonic() - began)} ms`;
     const status = await hub.status();
     if (status === 'ok') return check('hub', 'ok', detail);
-    const reasons = 'read the reasons in the response to GET /readyz of the hub';
-    return check('hub', 'warn', `${detail}, but it is ${status}`, reasons);
+    const reasons = 'see the response of the hub to GET /readyz for the reasons';
+    return check('hub', 'warn', `${detail}, but the hub is ${status}`, reasons);
   } finally {
     await hub?.close();
   }
@@ -73,7 +73,7 @@ async function* runChecks(context: Context): AsyncGenerator<DoctorCheck> {
   yield* checkWorkflows(io);
   yield checkProxy(io.env);
   yield* await resultOf('deployed build', checkDeployed(context, ci.commitSha));
-  yield* await resultOf('hub', motion.during('connecting with the hub', checkHub(context)));
+  yield* await resultOf('hub', motion.during('connecting to the hub', checkHub(context)));
   let caller: Caller;
   try {
     caller = await context.connect();
@@ -147,7 +147,7 @@ async function checkDeployed(context: Context, commit: string | null): Promise<D
   if (url === undefined) return null;
   if (url.startsWith('/')) {
     const path = url.replace(/\?.*/s, '');
-    return check(name, 'skip', `not checked, since only a gate knows the deployment: ${path}`);
+    return check(name, 'skip', `not checked, because only a gate knows the deployment: ${path}`);
   }
   const stated = settings['deployed.is']?.value;
   const artifacts = artifactsOf(settings['receipt.subjects']?.value);
@@ -163,7 +163,7 @@ async function checkDeployed(context: Context, commit: string | null): Promise<D
     if (reading.matches) return check(name, 'ok', `${what}, as expected`);
     const others = expected.map((version) => JSON.stringify(version)).join(' or ');
     const remedy =
-      'a gate waits until the page shows the expected build; deployed.pointer is the place of the version in JSON';
+      'a gate waits until the page shows the expected build; deployed.pointer says where the version is in JSON';
     return check(name, 'warn', `${what}, not ${others}`, remedy);
   } finally {
     await page.close();
@@ -188,7 +188,7 @@ async function checkDns(hostname: string): Promise<DoctorCheck> {
     return check('dns', 'ok', excerpt(`${host} resolves to ${addresses.join(', ')}`, 200));
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? 'no response';
-    return check('dns', 'skip', `${host} could not be resolved here (${code}), but by the proxy`);
+    return check('dns', 'skip', `${host} could not be resolved here (${code}); the proxy resolves it`);
   }
 }
 

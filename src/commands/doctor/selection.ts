@@ -28,8 +28,8 @@ const finders = { project: findProject, environment: findEnvironment };
 const clauses = {
   problem: '',
   known: 'the service has ',
-  unasked: 'not checked, which needs the service and a bearer token: ',
-  unknown: 'not checked, since only a run can tell: ',
+  unasked: 'not checked, because that needs the service and a bearer token: ',
+  unknown: 'not checked, because only a run can tell: ',
   missing: 'not set: ',
 };
 type Fact = readonly [kind: keyof typeof clauses, text: string];
@@ -78,7 +78,7 @@ export async function checkSelection(
   });
   const detail = excerpt(texts.join('; '), 800);
   const name = 'selection';
-  if (has('problem')) return check(name, 'warn', detail, 'set environment to a key of rungate env list');
+  if (has('problem')) return check(name, 'warn', detail, 'set environment to a key from rungate env list');
   const remedy =
     'write "project" and "process" or "tags" into .rungate.json, as rungate init does, or give them to the gate as options';
   if (has('missing')) return check(name, 'skip', detail, remedy);

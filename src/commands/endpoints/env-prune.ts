@@ -43,8 +43,8 @@ const skewMs = 5 * 60_000;
 function earlierTime(now: number, aheadMs: number | null): number {
   const nothing = 'so rungate deletes nothing';
   if (aheadMs === null)
-    throw new ConfigError(`the service's responses have no valid Date, ${nothing}`, {
-      hint: 'without it, the age of environments is unknown; a proxy may remove it: see rungate doctor',
+    throw new ConfigError(`the service's responses have no valid Date header, ${nothing}`, {
+      hint: 'without that header, the age of environments is unknown; a proxy may remove it: see rungate doctor',
     });
   if (Math.abs(aheadMs) <= skewMs) return now + Math.min(0, aheadMs);
   const by = `${formatDuration(Math.abs(aheadMs))} ${aheadMs > 0 ? 'behind' : 'ahead of'}`;

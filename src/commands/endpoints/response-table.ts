@@ -138,7 +138,7 @@ export async function warnOfHtml(
   const page = output.excerpt(redact(gist(value)), 300);
   const where = output.excerpt(nameOf('apiUrl'), 300);
   const what = `the response to ${output.excerpt(request, 300)} is HTTP ${status} with ${page}`;
-  const effect = request.startsWith('GET ') ? '' : '; then nothing was done';
+  const effect = request.startsWith('GET ') ? '' : '; in that case, nothing was done';
   await output.warn(what, `check ${where}: it may not be the URL of the service${effect}`);
   return output.format === 'table' || output.format === 'plain';
 }

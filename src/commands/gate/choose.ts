@@ -47,7 +47,7 @@ async function refuseSecondRun(
     const run = runId === null ? 'a run that it may have created' : output.excerpt(runId, 80);
     const cancel =
       runId === null ? '' : `cancel it: ${selfName(io)} run cancel ${output.excerpt(runId, 80)}; `;
-    throw new UsageError(`the gate of this command has ended, but ${run} goes on`, {
+    throw new UsageError(`the gate of this command has ended, but ${run} has not`, {
       hint: `to see whether it has ended, run: ${selfName(io)} gate --resume ${id}; ${cancel}to start another run, add --new`,
     });
   }
@@ -78,9 +78,12 @@ function pick({ io, flags, settings }: Context, stored: Stored, fresh: StoredGat
   }
   checkAccount(stored, found, settings);
   if (resume === undefined && found.rules !== fresh.rules)
-    throw new UsageError('the same gate goes on in this work tree, with another policy or other limits', {
-      hint: `to go on with it, run: ${selfName(io)} gate --resume ${found.id}; to start another run with the rules of this command, add --new`,
-    });
+    throw new UsageError(
+      'the same gate is in progress in this work tree, with another policy or other limits',
+      {
+        hint: `to continue it, run: ${selfName(io)} gate --resume ${found.id}; to start another run with the policy and limits of this command, add --new`,
+      },
+    );
   return { state: structuredClone(found), isKnown, left: undefined };
 }
 
@@ -112,7 +115,7 @@ export async function announce({ io, output }: Context, { state, isKnown, left }
   const runsIn = (gate: SavedPlan) => liveRuns(gate).map((runId) => output.excerpt(runId, 80));
   if (isKnown) {
     await output.alert(
-      `going on with ${runsIn(state).join(', ') || 'the gate'}; the gate began ${age(state)}`,
+      `continuing ${runsIn(state).join(', ') || 'the gate'}; the gate started ${age(state)}`,
     );
   } else if (left !== undefined) {
     for (const runId of runsIn(left))

@@ -42,9 +42,12 @@ function storedFlags({ flags, sources, output }: Context): Flags {
     const hasQuery = pages.includes(value) && text.includes('?');
     if (output.redact(text) === text && !hasQuery && !/:\/\/[^/?#]*@/.test(text)) continue;
     const [option = name] = givenOptions({ [name]: value }, () => true);
-    throw new UsageError(`${option} has a secret, or a query that may be one, and --slice would store it`, {
-      hint: 'set it in the environment or in .rungate.json, where the next command reads it again',
-    });
+    throw new UsageError(
+      `${option} contains a secret, or a query that may be one, and --slice would store it`,
+      {
+        hint: 'set it in the environment or in .rungate.json, where the next command reads it again',
+      },
+    );
   }
   const { name, by } = sources.profile;
   return by === null ? kept : { ...kept, profile: name };
@@ -80,8 +83,8 @@ export function newEntry(
     const { name, needs, advisory } = gate;
     const body = askedBody(gate);
     if (redact(JSON.stringify(body)) !== JSON.stringify(body))
-      throw new UsageError('the request that creates the run has a secret, and --slice would store it', {
-        hint: 'leave the secret out of what describes the run, or leave out --slice',
+      throw new UsageError('the request that creates the run contains a secret, and --slice would store it', {
+        hint: 'remove the secret from the options that describe the run, or leave out --slice',
       });
     return [name, { needs, advisory, settings: savedSettings(gate.settings, redact), body }];
   });

@@ -86,7 +86,9 @@ function chosenGates(
   if (known.length > 0) return selected(gates, names);
   if (settings.process !== undefined || settings.tags !== undefined) return [onlyGate(settings)];
   const where =
-    projectFile === null ? `no .rungate.json was found from ${io.cwd}` : `${projectFile} names nothing`;
+    projectFile === null
+      ? `there is no .rungate.json in ${io.cwd} or above it`
+      : `${projectFile} names nothing`;
   throw new UsageError(`nothing to run: no --process or --tag is given, and ${where}`, {
     hint: 'give --process <slug> or --tag <tag>, or run rungate init, which writes "process", "tags" or "gates" into .rungate.json',
   });

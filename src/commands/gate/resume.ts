@@ -13,7 +13,7 @@ import { checkAccount, locationOf, openStore, type Stored, type StoredGate } fro
 const outputRows: readonly OptionRow[] = [rows.json, rows.format, rows.quiet, rows.verbose];
 
 const nextCommand =
-  'run the command that the last slice printed, unchanged; or run the first command again: it goes on with its gate';
+  'run the command that the last slice printed, unchanged; or run the first command again, which continues its gate';
 
 /** @throws UsageError for a text that is not an id; ConfigError if the gate cannot be read here */
 function storedGate(io: Io, id: string): { stored: Stored; gate: StoredGate } {
@@ -25,7 +25,7 @@ function storedGate(io: Io, id: string): { stored: Stored; gate: StoredGate } {
   if (stored === null || gate === undefined)
     throw new ConfigError(`--resume: there is no gate ${id} of this user or CI job`, { hint: nextCommand });
   if (gate.location !== locationOf(io, ci) || gate.command.cwd !== io.cwd)
-    throw new ConfigError(`--resume: gate ${id} was begun in another folder or CI job`, {
+    throw new ConfigError(`--resume: gate ${id} was started in another folder or CI job`, {
       hint: 'run the command where the first one ran',
     });
   return { stored, gate };
@@ -39,12 +39,9 @@ function storedGate(io: Io, id: string): { stored: Stored; gate: StoredGate } {
 export function storedOptions(io: Io, given: Flags): ReadFlags {
   const [foreign] = givenOptions(given, (row) => row !== rows.resume && !outputRows.includes(row));
   if (foreign !== undefined)
-    throw new UsageError(
-      `${foreign} and --resume cannot be combined: the gate goes on with its own options`,
-      {
-        hint: 'give only options of output: --json, --format, --quiet, --verbose',
-      },
-    );
+    throw new UsageError(`${foreign} and --resume cannot be combined: the gate keeps its own options`, {
+      hint: 'give only output options: --json, --format, --quiet, --verbose',
+    });
   const { flags } = storedGate(io, given.resume ?? '').gate.command;
   removeOlderFiles(
     argumentsOf(flags, (row) => fileRows.includes(row)),
@@ -58,16 +55,19 @@ export function storedOptions(io: Io, given: Flags): ReadFlags {
 /** Returns the gates of `--resume` as the first command chose them. @throws ConfigError if they belong to another folder, job, address or account */
 export function resumedGates(context: Context, names: readonly string[], id: string) {
   if (names.length > 0)
-    throw new UsageError('a gate and --resume cannot be combined: the gates of the first command go on', {
-      hint: `leave out ${echoed(names[0] ?? '')}`,
-    });
+    throw new UsageError(
+      'a gate and --resume cannot be combined: --resume continues the gates of the first command',
+      {
+        hint: `leave out ${echoed(names[0] ?? '')}`,
+      },
+    );
   const { io, output, settings, sources } = context;
   const { stored, gate } = storedGate(io, id);
   const { command, apiUrl } = gate;
   if (apiUrl !== settings.apiUrl?.value)
     throw new ConfigError(
       `--resume: the runs of gate ${id} are at ${output.excerpt(apiUrl, 200)}, but the service is ${output.excerpt(settings.apiUrl?.value ?? 'not set', 200)} now`,
-      { hint: 'set the address as for the first command' },
+      { hint: 'set the same address as for the first command' },
     );
   checkAccount(stored, gate, settings);
   const chosen = Object.entries(command.gates).map(([name, gate]): ChosenGate => {

@@ -29,7 +29,7 @@ async function keeper({ output }: Context, store: Store, { state, problem: known
   const giveUp = async (error: unknown) => {
     if (!(error instanceof RungateError)) throw error;
     problem = error;
-    await output.warn(`${output.excerpt(error.message)}: this command waits for the end of the gate`);
+    await output.warn(`${output.excerpt(error.message)}: this command waits until the gate ends`);
   };
   if (known !== undefined) await giveUp(known);
   const stored = (edit: (state: SavedPlan) => void) =>
@@ -179,7 +179,7 @@ function reporters(
         event.report.startedAt = new Date(state.startedAt).toISOString();
         event.report.next = [...selfName(io).split(' '), 'gate', flagName(rows.resume), state.id];
         event.report.hint =
-          'the gate has neither passed nor failed: run the command in next, unchanged, and do not start another run';
+          'the gate has neither passed nor failed: run the command in "next", unchanged, and do not start another run';
       },
     },
     reported: {

@@ -76,8 +76,8 @@ export const accountOf = ({ salt }: Stored, { apiKey }: Settings): string =>
 /** @throws ConfigError if the gate was begun with another API key */
 export function checkAccount(stored: Stored, { id, account }: StoredGate, settings: Settings): void {
   if (account === accountOf(stored, settings)) return;
-  throw new ConfigError(`gate ${id} was begun with another API key than that of this command`, {
-    hint: 'use the same key; with another one, start another gate with --new',
+  throw new ConfigError(`gate ${id} was started with another API key`, {
+    hint: 'use that key, or start another gate with --new',
   });
 }
 

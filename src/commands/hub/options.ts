@@ -42,8 +42,8 @@ const usualHubs = 2;
 export function hubCountOf(text: string | undefined): number {
   const hubs = filled('--hubs', text) ?? String(usualHubs);
   if (/^[1-9]\d?$/.test(hubs)) return Number(hubs);
-  throw new UsageError(`--hubs: must be a whole number from 1 to 99, not ${echoed(hubs)}`, {
-    hint: 'write how many hubs share the Redis',
+  throw new UsageError(`--hubs must be a whole number from 1 to 99, not ${echoed(hubs)}`, {
+    hint: 'write how many hubs share Redis',
   });
 }
 
@@ -68,7 +68,7 @@ export function redisUrlOf({ env, readFile }: Pick<Io, 'env' | 'readFile'>, flag
     throw new UsageError(
       '--redis must not have a password, because any process could read it on the command line',
       {
-        hint: `set the whole URL as ${redisVariable}, or ${redisVariable}_FILE to its file`,
+        hint: `set the whole URL as ${redisVariable}, or ${redisVariable}_FILE to the file with the URL`,
       },
     );
   }
@@ -103,7 +103,7 @@ export function checkedTokens({ hubTokens }: Settings): readonly string[] {
   const hint = 'make one with openssl rand -hex 32, and give the same one to the gates';
   if (hubTokens === undefined) {
     throw new ConfigError('hub: no token for gates is set', {
-      hint: `set RUNGATE_HUB_TOKEN, or RUNGATE_HUB_TOKEN_FILE to its file; ${hint}`,
+      hint: `set RUNGATE_HUB_TOKEN, or RUNGATE_HUB_TOKEN_FILE to the file with the token; ${hint}`,
     });
   }
   const { value, detail } = hubTokens;

@@ -213,7 +213,7 @@ async function warnAfter({ io, output }: Context, { target, lost }: Configuratio
   if (target.shadowed !== null) {
     const outer = displayPath(io, target.shadowed);
     await output.warn(
-      `in this package ${shown} now replaces ${outer}: its settings were copied, but not its "branches"`,
+      `in this package ${shown} now replaces ${outer}, whose settings were copied, except "branches"`,
     );
   }
 }
@@ -236,7 +236,7 @@ export const init = command({
     const { io } = context;
     const { dryRun = false, force = false } = flags;
     if (flags.skill === true) {
-      const reason = '--skill writes only the skill, and another rungate init writes the other files';
+      const reason = '--skill writes only the skill; run rungate init again for the other files';
       refuseBeside('--skill', flags, besideSkill, reason);
       return writeSkill(context, flags);
     }

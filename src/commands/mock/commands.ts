@@ -120,7 +120,7 @@ export const mockServe = command({
     if (output.oneScreen) await output.note('to use the mock, paste these lines into another terminal');
     await output.note(`open ${url}/ to see requests, end runs and switch faults on`);
     if (flags.deployed !== undefined)
-      await output.note(`the version page is ${versionUrl(url)}, and with .json it is JSON`);
+      await output.note(`the version page is ${versionUrl(url)}; add .json to get JSON`);
     if (!isLoopbackAddress(mock.address)) await output.note('other machines can also use the mock');
     await output.note(`the mock listens on ${url}; stop it with Ctrl-C`);
     let unsubscribe = () => {};

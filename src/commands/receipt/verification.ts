@@ -53,10 +53,10 @@ function tableOf({ excerpt }: Output, { receipts, isOne }: Verifications): Table
 function missingGate(gate: string, receipts: readonly Verification[]): [what: string, hint?: string] {
   const names = [...new Set(receipts.flatMap((one) => one.gate ?? []))];
   const shown = JSON.stringify(gate);
-  if (names.includes(gate)) return [`no receipt was verified of the gate ${shown}`];
+  if (names.includes(gate)) return [`no receipt of the gate ${shown} was verified`];
   const hint =
     names.length === 0
-      ? 'these receipts name no gate: only rungate gate with the gates of a project file writes one'
+      ? 'these receipts name no gate: only rungate gate records one, for the gates of a project file'
       : instead(gate, names, `the receipts are of ${names.join(', ')}`);
   return [`there is no receipt of the gate ${shown}`, hint];
 }
@@ -99,7 +99,7 @@ export async function printVerification({ io, output }: Context, all: Verificati
   for (const folder of empty)
     await refuse(
       `${text(folder)}: the folder has no receipts`,
-      'a receipt there is a file *.json; its subfolders are not read',
+      'receipts there must be *.json files; subfolders are not read',
     );
   for (const gate of missing) {
     const [what, hint] = missingGate(gate, receipts);

@@ -35,7 +35,7 @@ export async function printClosing(
     const title = name === unnamed ? '' : `${name}: `;
     const shown = report.deployed?.reads.findLast(({ matches }) => matches)?.text ?? undefined;
     const command = waitCommandLine(gate, left, shown, context);
-    if (command !== null) await output.alert(`${title}to go on waiting: ${command}`);
+    if (command !== null) await output.alert(`${title}to continue waiting: ${command}`);
   }
   if (end.exitCode === exitCodes.ok) return;
   const failing = decidingRuns(end.runs()).filter(
@@ -126,7 +126,7 @@ function waitCommandLine(
 function lineOf(run: RunReport): string {
   const counts = `${run.failed ?? '?'} failed, ${run.blocked ?? '?'} blocked`;
   const after = formatDuration(Math.round(run.elapsedSeconds) * 1000);
-  return `${describeRun(run)} goes on: ${run.state ?? 'not read yet'} after ${after} (${counts})`;
+  return `${describeRun(run)} has not ended: ${run.state ?? 'not read yet'} after ${after} (${counts})`;
 }
 
 /** Prints what goes on after a slice. Only JSON has a result on stdout. */

@@ -113,7 +113,7 @@ export async function explainKeys(
             `idempotency keys of ${ci.provider}, ${reRunOf(ci)}:`,
             `  first ${key} (${how})`,
             `  then up to ${most} more, each a hash of the key before it and the id of the run that had ended under that key`,
-            `  at last ${chain.spare} (random)`,
+            `  finally ${chain.spare} (random)`,
             ...madeFrom(start),
           ];
     if (name !== unnamed) await output.alert(`gate ${name}:`);

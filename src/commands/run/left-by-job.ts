@@ -81,17 +81,17 @@ export async function deleteLeft(
     const uses = ({ body }: JournalRun) => body === null || Object(body).environmentKey === key;
     // The job created it before its re-run, and has not seen the run of that time.
     const isUnsure = step === 'found' && !runs.all.some(uses);
-    if (isUnsure || runs.open.some(uses)) return 'a run may go on in it';
+    if (isUnsure || runs.open.some(uses)) return 'a run may still use it';
     // The journal has no query, since that may be a secret.
     const isOurs = (one: Listed) => isOwn({ ...one, baseUrl: one.baseUrl?.replace(/\?.*/s, '') }, baseUrl);
     try {
       const work = (signal: AbortSignal) => deleteOwn(key, isOurs, { caller, clock }, { signal });
       const deletion = await inTime(deleteMs, work, clock);
-      if (deletion === undefined) return 'the time for deleting it was over';
+      if (deletion === undefined) return 'no time was left to delete it';
       if (deletion === 'foreign') return 'its name or its base URL is not the one that rungate gave it';
       // If it is missing, its request never arrived, or the stopped job has deleted it.
       if (deletion === 'deleted')
-        await output.alert(`deleted environment ${key}, which the stopped job left`);
+        await output.alert(`deleted environment ${key}, which the stopped job left behind`);
       return null;
     } catch (error) {
       if (!(error instanceof RungateError)) throw error;

@@ -100,21 +100,21 @@ async function warnOfReRuns({ io, flags, output }: Context, { provider }: CiCont
   if (provider !== null || idempotencyKey !== 'auto' || !inCi(io.env)) return;
   await output.warn(
     'rungate does not know this CI system: a re-run of the job starts another run',
-    'to join the run of the first job, give --idempotency-key <key>, the same in each re-run',
+    'to reuse the run of the first job, give the same --idempotency-key <key> in each re-run',
   );
 }
 
 function nothingToRun({ name, place }: ChosenGate, missing: 'project' | 'process or tags'): RungateError {
   if (name !== unnamed)
-    return new ConfigError(`${place}: gate ${name} has no ${missing} to run`, {
+    return new ConfigError(`${place}: gate ${name} has no ${missing}`, {
       hint: `write ${missing === 'project' ? '"project"' : '"process" or "tags"'} into the gate, or at the top level of the file for all gates`,
     });
   if (missing === 'project')
-    return new UsageError('no project to run', {
+    return new UsageError('no project is given', {
       hint: 'give --project <slug>, set RUNGATE_PROJECT, or write "project" into .rungate.json, as rungate init does',
     });
-  return new UsageError('no process or tag to run', {
-    hint: 'give --process <slug> or --tag <tag>; or write "process" or "tags" into .rungate.json, as rungate init does; for the gates of the file: rungate gate',
+  return new UsageError('no process or tag is given', {
+    hint: 'give --process <slug> or --tag <tag>; or write "process" or "tags" into .rungate.json, as rungate init does; to run the gates of the file: rungate gate',
   });
 }
 

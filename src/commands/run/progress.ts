@@ -121,11 +121,11 @@ const rows: Rows = {
     if (step === 'deleted') return `deleted ${what}`;
     if (step !== 'kept') return null;
     const by = runs.length === 0 ? 'a run that this job started earlier' : excerpt(runs.join(', '), 200);
-    const why = error === null ? `${by} may go on in it` : excerpt(error.message);
+    const why = error === null ? `${by} may still use it` : excerpt(error.message);
     const [when, others] =
       error === null
-        ? ['when nothing runs in it', '']
-        : ['later', '; rungate env prune deletes everything that gates have left'];
+        ? ['when no run uses it', '']
+        : ['later', '; rungate env prune deletes everything that gates left behind'];
     return {
       warn: `${what} was not deleted: ${why}`,
       remedy: `${when}, run: rungate env delete ${key}${others}`,
@@ -139,15 +139,15 @@ const rows: Rows = {
     // Each gate has its own link with the one hub.
     if (log.hubIsLost === (error !== null)) return null;
     log.hubIsLost = error !== null;
-    if (error === null) return 'the hub is back';
+    if (error === null) return 'the hub is available again';
     return {
-      warn: `the hub cannot be used: ${log.excerpt(error.message)}; rungate polls by itself`,
+      warn: `the hub cannot be used: ${log.excerpt(error.message)}; rungate polls without it`,
       remedy: error.hint && log.excerpt(error.hint, 400),
     };
   },
   stopping({ by, orphaned }) {
     const [why, another] = orphaned
-      ? [', since the process that started rungate has ended', 'a']
+      ? [' because the process that started rungate has ended', 'a']
       : [` on ${by}`, 'a second'];
     return { alert: `stopping${why}; ${another} signal ends rungate at once` };
   },

@@ -50,7 +50,7 @@ async function signingKey(context: Context): Promise<Key | null> {
     return readPrivateKey(receiptKey.value);
   } catch (error) {
     if (!(error instanceof ReceiptError)) throw error;
-    throw new ConfigError(`${variable} has no key for receipts: ${error.message}`, { hint: error.hint });
+    throw new ConfigError(`${variable} contains no key for receipts: ${error.message}`, { hint: error.hint });
   }
 }
 
@@ -77,10 +77,10 @@ async function factsOf(context: Context, { name, rules, start }: PlannedGate) {
   const { preview } = start ?? {};
   if (wholeCommit(build.commitSha) === null) {
     const problem = build.commitSha
-      ? `"${build.commitSha}" is not a whole commit`
+      ? `"${build.commitSha}" is not a full commit hash`
       : 'neither the CI nor git says which commit this is';
     throw new UsageError(`--receipt: ${problem}`, {
-      hint: 'a receipt is about one commit of 40 or 64 hex digits: run it in the working copy, or give --commit-sha <sha>',
+      hint: 'a receipt names one commit by its full hash, 40 or 64 hex digits: run the gate in the working copy, or give --commit-sha <sha>',
     });
   }
   return {
@@ -158,7 +158,7 @@ function receiptFiles({ io, output }: Context, path: string, names: readonly str
     const other = names.slice(0, at).find(same(name));
     if (other !== undefined)
       throw new ConfigError(
-        `--receipt: the receipts of the gates ${other} and ${name} are one file where case does not matter`,
+        `--receipt: the receipts of the gates ${other} and ${name} are one file on a file system that ignores case`,
         { hint: 'rename the gate' },
       );
   }

@@ -157,7 +157,7 @@ export async function printGate(end: EndEvent, context: Context): Promise<void> 
   else await printEnd(end, context);
   // JSON has it in `next`.
   if (next !== undefined && !wantsJson(context.output))
-    await context.output.alert(`to go on, run: ${next.join(' ')}`);
+    await context.output.alert(`to continue, run: ${next.join(' ')}`);
 }
 
 async function printEnd(end: EndEvent, context: Context): Promise<void> {

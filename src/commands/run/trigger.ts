@@ -41,7 +41,7 @@ function refuseWaitFlags(flags: Flags): void {
   const cause = flags.wait === false ? 'with --no-wait' : 'without --wait';
   const hint =
     flags.wait === false
-      ? 'remove --no-wait, or give them to the run wait that follows'
+      ? 'remove --no-wait, or give them to the run wait command that follows'
       : useless.some((name) => promises.includes(name))
         ? 'use rungate gate, which waits, or add --wait'
         : 'use rungate gate, which waits, or add --no-wait if run wait follows';

@@ -71,7 +71,7 @@ function createsNoRun({ results }: Evidence): boolean {
 
 export const hints = {
   tooLong:
-    "the step was still running at the limit: raise --time-limit above your step's own timeout, and give a loop without one a limit",
+    "the step was still running at the limit: raise --time-limit above the step's own timeout, and give each loop a limit",
   noWait: 'the step does not wait for every run that it starts: use rungate gate, or run wait with every id',
   allowed: 'an --on option, a setting or an advisory gate lets this verdict pass: remove it',
   restarts:
@@ -81,11 +81,11 @@ export const hints = {
   leftBehind:
     'the gate runs in the background (&), and its exit code is never read: remove the &, or add wait "$pid"',
   noRun:
-    'the step ended without starting a run, so the gate tested nothing: check that the step calls rungate, and sets no address or credential itself',
-  lost: 'the exit code of the gate is lost: start with set -e, call the gate last, with exec, or end the step with exit and that code',
+    'the step ended without starting a run, so the gate tested nothing: check that the step calls rungate and does not set an address or a credential',
+  lost: 'the exit code of the gate is lost: start the step with set -e, call the gate last with exec, or exit with its code',
   red: 'the step fails although the gate passes: see the output of the step',
   oneSlice:
-    'the step waits for one slice only, and 75 means that the gate goes on: leave out --slice, or repeat the command while it exits with 75',
+    'the step waits for one slice only, and 75 means that the gate has not ended: leave out --slice, or repeat the command while it exits with 75',
   several: 'the step started more than one run: check that this is intended',
   lenient: 'the step lets a cancelled run pass, although it did not finish: use --strict',
 };

@@ -69,7 +69,7 @@ function capturedBody(rest: Buffer, headers: HeaderPairs, note: (line: string) =
   if (missing > 0) {
     throw invalidCapture(`the body is ${count(missing, 'byte')} shorter than its Content-Length of ${value}`);
   }
-  if (missing < 0) note(`ignored what follows the ${count(Number(value), 'byte')} of the Content-Length`);
+  if (missing < 0) note(`ignored everything beyond the Content-Length of ${count(Number(value), 'byte')}`);
   return rest.subarray(0, Number(value));
 }
 

@@ -88,7 +88,7 @@ export function buildProblem(
   if (other === null) return error ?? new NetworkError('deadline', `${page} was not read after the run`);
   const when = other.phase === 'after' ? 'after the run' : 'during the run';
   const message = `${page} showed ${inQuotes(other.text)} ${when} (${other.at}), not ${anyOf(build === null ? versions : [build])}`;
-  const hint = 'deploy nothing else while a gate waits; deployed.reads in the JSON result has every change';
+  const hint = 'deploy nothing else while a gate waits; deployed.reads in the JSON result lists every change';
   return new MismatchError(message, { hint });
 }
 
@@ -110,7 +110,7 @@ export function neverDeployed(
     return new MismatchError(`rungate waited ${waited}, but ${error.message}`, {
       hint:
         error.hint ??
-        `check ${nameOf('deployed.url')} and ${nameOf('deployed.pointer')}, and that the roll-out has finished`,
+        `check ${nameOf('deployed.url')} and ${nameOf('deployed.pointer')}, and that the rollout has finished`,
     });
   const shown = texts.slice(-3).map(inQuotes).join(', ');
   const isJson = texts.at(-1)?.startsWith('{') === true;
@@ -119,7 +119,7 @@ export function neverDeployed(
     {
       hint: isJson
         ? `the page is JSON: set ${nameOf('deployed.pointer')} to the field with the version, such as /version`
-        : `check that the roll-out has finished, or increase ${nameOf('deployed.timeout')}`,
+        : `check that the rollout has finished, or increase ${nameOf('deployed.timeout')}`,
     },
   );
 }

@@ -45,12 +45,12 @@ function unknownEvent({ address }: Receiver): UnexpectedResponseError {
     field: '',
     expected: `events of version ${hubVersion}`,
     received: 'another one',
-    hint: `check ${address}, and run the same version of rungate as hub and as gate`,
+    hint: `check ${address}, and run the same version of rungate in the hub and in the gate`,
   });
 }
 
 function hintOf(status: number, { address }: Receiver): string {
-  if (status === 400) return 'run the same version of rungate as hub and as gate';
+  if (status === 400) return 'run the same version of rungate in the hub and in the gate';
   if (status === 404) return `set ${address} to the base URL of the hub, without /deliveries`;
   return `check ${address}`;
 }

@@ -110,14 +110,14 @@ export async function turnToCreate(
     done.abort();
     emit?.({ type: 'note', message: `waiting to start the run: ${why}` });
   };
-  const why = hub === undefined ? 'the limit of creates is reached' : 'the hub has not granted it yet';
+  const why = hub === undefined ? 'the limit for creating runs is reached' : 'the hub has not granted it yet';
   clock.sleep(patienceMs, done.signal).then(
     () => say(why),
     () => {},
   );
   const onAlone = (waitMs: number) => {
     if (waitMs > patienceMs && !done.signal.aborted)
-      say(`without the hub, its turn comes in ${formatDuration(waitMs)}`);
+      say(`without the hub, the run starts in ${formatDuration(waitMs)}`);
   };
   try {
     const grant = (either: AbortSignal) => hub?.granted('create', null, either, onAlone);

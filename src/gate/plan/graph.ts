@@ -61,7 +61,7 @@ export function problemIn(nodes: readonly PlanNode[]): PlanProblem | null {
       }
       if (needed.advisory) {
         const message = `gate ${gate} needs ${need}, which is advisory: it never stops anything`;
-        return { gate, need, message, hint: `remove ${need} from the needs, or "advisory" from ${need}` };
+        return { gate, need, message, hint: `remove ${need} from "needs", or "advisory" from ${need}` };
       }
     }
   }

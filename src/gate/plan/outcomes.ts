@@ -253,7 +253,7 @@ function errorOf(name: string, state: GateState, reason: Reason, tools: OutcomeT
 const unclear = (runId = '') =>
   new NetworkError(
     'deadline',
-    `no status of run ${runId} showed within ${formatDuration(firstReadMs)} whether it had ended before`,
+    `rungate could not tell within ${formatDuration(firstReadMs)} whether run ${runId} had already ended`,
     { hint: 'try again, or start a new run with another idempotency salt' },
   );
 

@@ -9,7 +9,7 @@ export const causes = {
   ],
   newline_stripped: [
     'the line break at the end of the body was removed',
-    `${verifyRawBytes}; $(…) of a shell and trim() remove it`,
+    `${verifyRawBytes}; $(…) in a shell and trim() remove it`,
   ],
   line_breaks_changed: [
     'the line breaks of the body were changed between LF and CRLF',

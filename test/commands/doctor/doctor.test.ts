@@ -178,7 +178,7 @@ describe('the project, the process and the environment', () => {
     expect(await selection({ RUNGATE_PROJECT: 'shop', RUNGATE_ENVIRONMENT: 'staging' })).toMatchObject({
       status: 'ok',
       detail:
-        'the service has project shop, environment staging; not checked, since only a run can tell: process checkout',
+        'the service has project shop, environment staging; not checked, because only a run can tell: process checkout',
     });
     expect(asked(on?.mock as Stage['mock'])).not.toContain('run.trigger');
   });
@@ -199,7 +199,7 @@ describe('the project, the process and the environment', () => {
     [
       { RUNGATE_PROJECT: 'shop', RUNGATE_TOKEN: undefined },
       'skip',
-      /^not checked, which needs the service and a bearer token: project shop;/,
+      /^not checked, because that needs the service and a bearer token: project shop;/,
     ],
   ])('with %j', async (env, status, detail) => {
     expect(await selection(env)).toMatchObject({ status, detail: expect.stringMatching(detail) });

@@ -26,7 +26,7 @@ describe('doctor', () => {
     const hub = await on.hub(0, false);
     expect((await examine(hub.url)).check).toMatchObject({
       status: 'warn',
-      detail: expect.stringContaining('it is degraded'),
+      detail: expect.stringContaining('the hub is degraded'),
       remedy: expect.stringContaining('GET /readyz'),
     });
   });

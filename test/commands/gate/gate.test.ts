@@ -207,7 +207,7 @@ describe('the last lines', () => {
     ];
     const { code, err } = await on.rungate(...one, ...flags);
     expect([code, err]).toEqual([3, expect.any(String)]);
-    const command = /^to go on waiting: rungate (.+)$/m.exec(err)?.[1] ?? '';
+    const command = /^to continue waiting: rungate (.+)$/m.exec(err)?.[1] ?? '';
     expect(command).toMatch(
       /^run wait run_\w+ --strict --on failed=warn --timeout 90s .*--junit '\/tmp\/a b\.xml' --name 'shop \/ checkout'$/,
     );

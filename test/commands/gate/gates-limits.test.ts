@@ -58,7 +58,7 @@ describe('the turn to create a run', () => {
     for (const { runs, exitCode } of late)
       expect([exitCode, runs[0].verdict, runs[0].error.code]).toEqual([3, 'timeout', 'timeout']);
     expect(err).toMatch(
-      /was not started: no run was created: its turn in the limit of 20 a minute comes too late/,
+      /was not started: no run was created: the limit of 20 a minute would delay it beyond/,
     );
   });
 });

@@ -157,7 +157,7 @@ describe('the environment stays', () => {
     expect(code).toBe(exitCode);
     expect(sent('env.delete')).toEqual([]);
     expect(err).toContain(
-      `warning: environment ${key} was not deleted: ${run} may go on in it\n  → when nothing runs in it, run: rungate env delete ${key}\n`,
+      `warning: environment ${key} was not deleted: ${run} may still use it\n  → when no run uses it, run: rungate env delete ${key}\n`,
     );
   });
 
@@ -165,7 +165,7 @@ describe('the environment stays', () => {
     await begin({ faults: [always({ kind: 'reset-after-commit', endpoint: 'run.trigger' })] });
     const { code, err } = await on.rungate(...gate, '--base-url', url);
     expect([code, own().length]).toEqual([7, 1]);
-    expect(err).toMatch(/was not deleted: [\da-f-]{36} may go on in it/);
+    expect(err).toMatch(/was not deleted: [\da-f-]{36} may still use it/);
   });
 
   it('if deleting it fails, and the exit code is still that of the verdict', async () => {
@@ -220,7 +220,7 @@ describe('a re-run of the job', () => {
     const { code, err } = await on.with({ env: again })(...gate, '--base-url', url);
     expect([code, own().length, sent('env.delete').length]).toEqual([exitCode, 1, 0]);
     expect(err).toContain(
-      `environment ${key} was not deleted: a run that this job started earlier may go on in it`,
+      `environment ${key} was not deleted: a run that this job started earlier may still use it`,
     );
   });
 
@@ -250,7 +250,7 @@ describe('a re-run of the job', () => {
     const { code, err } = await on.with({ env: again, files })(...flags, '--receipt', '/w/receipt.json');
     expect([code, own().length, on.mock.state.runs.size, files]).toEqual([5, 1, 1, {}]);
     expect(err).toContain(
-      `the environment ${left?.key} exists, but its ${named} is not the one of this gate\n  → change its key, or delete it`,
+      `the environment ${left?.key} exists, but its ${named} is not that of this gate\n  → change its key, or delete it`,
     );
     expect(err).not.toContain('was not deleted');
   });

@@ -91,7 +91,7 @@ describe('gate --receipt with several gates', () => {
       ['--receipt', 'r/'],
       {},
       78,
-      'the receipts of the gates web and Web are one file where case does not matter',
+      'the receipts of the gates web and Web are one file on a file system that ignores case',
     ],
     [
       'a file that is not a receipt',

@@ -52,7 +52,7 @@ describe('a gate whose run could not be observed', () => {
     on.mock.faults.clear();
     const { code: verdict, err } = await run();
     expect([verdict, created()]).toEqual([1, 1]);
-    expect(err).toMatch(/^going on with run_/);
+    expect(err).toMatch(/^continuing run_/);
   });
 });
 
@@ -77,7 +77,7 @@ describe('the command that goes on', () => {
       'https://me:word@ci.example.test/',
     ]) {
       const { code, err } = await run([...gate, '--external-url', page]);
-      expect([code, err]).toEqual([64, expect.stringMatching(/--external-url has a secret/)]);
+      expect([code, err]).toEqual([64, expect.stringMatching(/--external-url contains a secret/)]);
     }
     expect(created()).toBe(0);
   });
@@ -137,7 +137,7 @@ it.each([
   [['--new'], /--new has no effect without --slice/],
   [
     ['--slice', '45s', '--deployed-url', 'https://a.example/?token=1', '--deployed-is', 'x'],
-    /--deployed-url has .* query/,
+    /--deployed-url contains .* query/,
   ],
   [['--slice', '2s', '--api-url', 'https://a.example'], /--slice is too short: 2 s/],
 ])('refuses %j before anything is sent', async (words, message) => {

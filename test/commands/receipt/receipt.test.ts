@@ -122,7 +122,7 @@ describe('receipt verify', () => {
     const more = { files: { 'receipt.json': JSON.stringify(await sealed(JSON.stringify(warned))) } };
     expect(await run(verify, more)).toMatchObject({
       code: 1,
-      err: `refused: its result is WARNED (result)\n  → the gate's policy lets "${verdict}" pass with a warning; to accept that, use --allow-warned (in the library allowWarned)\n`,
+      err: `refused: its result is WARNED (result)\n  → the gate's policy lets "${verdict}" pass with a warning; to accept that, use --allow-warned (in the library: allowWarned)\n`,
     });
     expect(await run([...verify, '--allow-warned'], more)).toMatchObject({
       code: 0,
@@ -139,7 +139,10 @@ describe('receipt verify', () => {
     [[...verify, '--subject', ''], '--subject: "" is not'],
     [[...verify, '--subject-file', 'none.tgz'], '--subject-file: cannot read none.tgz: no such file'],
     [['verify', 'receipt.json', '--commit', commit], 'no key to trust'],
-    [['verify', 'receipt.json', '--key', 'ci.pub', '--commit', commit.slice(0, 12)], 'give a whole commit'],
+    [
+      ['verify', 'receipt.json', '--key', 'ci.pub', '--commit', commit.slice(0, 12)],
+      'give a full commit hash',
+    ],
     [[...verify, '--key', 'text.pub'], '--key text.pub: the key is not PEM'],
     [[...verify, '--key', 'ci.key'], '--key ci.key: it is a private key'],
     [[...verify, '--key', 'none.pub'], 'key: cannot read none.pub: no such file'],

@@ -377,7 +377,7 @@ describe('subjects', () => {
       [
         'the same name twice',
         [...receipt, '--subject', app, '--subject', app],
-        /^error: --subject: two subjects have the same name\n {2}→ give each a name that differs/,
+        /^error: --subject: two subjects have the same name\n {2}→ give each a different name/,
       ],
       [
         'a tag',

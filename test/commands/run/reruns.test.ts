@@ -244,7 +244,7 @@ describe('re-runs', () => {
         'salt: cell 1',
         'first ',
         'then up to 2 more, each a hash of the key before it',
-        'at last ',
+        'finally ',
         'journal:',
       ]) {
         expect(err).toContain(part);
@@ -357,7 +357,10 @@ describe('retries', () => {
 
   describe('retries that cannot work', () => {
     it.each([
-      [['--retries', '1', '--idempotency-key', 'mine'], 'retries cannot use a given idempotency key'],
+      [
+        ['--retries', '1', '--idempotency-key', 'mine'],
+        'retries cannot be combined with a given idempotency key',
+      ],
       [['--retries', '-1'], 'is not a whole number from 0 to 10'],
       [['--retries', '11'], 'is not a whole number from 0 to 10'],
       [['--retries', 'many'], 'is not a whole number from 0 to 10'],
@@ -537,7 +540,7 @@ describe('keys that several jobs share', () => {
 
     it('fails if its status never comes', async () => {
       const { code, err } = await again({ kind: 'black-hole', endpoint: 'run.status', times: 99 });
-      expect([code, err]).toEqual([7, expect.stringContaining('showed within 1 min')]);
+      expect([code, err]).toEqual([7, expect.stringContaining('could not tell within 1 min')]);
     });
 
     it('prints it if a signal comes during the first read, and cancels nothing', async () => {

@@ -294,13 +294,13 @@ describe('the last lines', () => {
   describe('the command that goes on waiting', () => {
     it('takes no id of the service for an option', async () => {
       expect(await linesAfter('--api-url=https://evil.test', {})).toEqual([
-        'to go on waiting: rungate run wait --strict --timeout 1m -- --api-url=https://evil.test',
+        'to continue waiting: rungate run wait --strict --timeout 1m -- --api-url=https://evil.test',
       ]);
     });
 
     it('quotes an id for the shell', async () => {
       expect(await linesAfter("$(id)'`x`", {})).toEqual([
-        "to go on waiting: rungate run wait '$(id)'\\''`x`' --strict --timeout 1m",
+        "to continue waiting: rungate run wait '$(id)'\\''`x`' --strict --timeout 1m",
       ]);
     });
 
@@ -308,10 +308,10 @@ describe('the last lines', () => {
       const url = { value: 'https://shop.test/version', origin: 'flag' };
       const flags = { commitSha: commit, receipt: 'receipt.json', deployedUrl: url.value };
       expect(await linesAfter('run_1', flags, unnamed, { 'deployed.url': url })).toEqual([
-        `to go on waiting: rungate run wait run_1 --strict --timeout 1m --deployed-url ${url.value} --deployed-is ${commit}`,
+        `to continue waiting: rungate run wait run_1 --strict --timeout 1m --deployed-url ${url.value} --deployed-is ${commit}`,
       ]);
       expect(await linesAfter('run_1', { receipt: 'receipt.json' })).toEqual([
-        'to go on waiting: rungate run wait run_1 --strict --timeout 1m --receipt receipt.json',
+        'to continue waiting: rungate run wait run_1 --strict --timeout 1m --receipt receipt.json',
       ]);
     });
 
