@@ -51,7 +51,7 @@ function remedyFor(name: string): string {
   const parts = readNames.map((read) => read.slice(prefix.length));
   const part = parts.find((other) => other.endsWith(`_${rest}`)) ?? nearest(rest, parts);
   return part === null
-    ? `unset ${sanitize(name)} if it is meant for rungate`
+    ? `unset ${sanitize(name)}, unless another program reads it`
     : `did you mean ${prefix}${part}?`;
 }
 

@@ -38,7 +38,7 @@ export const actions = ['pass', 'warn', 'fail'] as const;
 export type Action = (typeof actions)[number];
 
 export const results = [...actions, 'waiting'] as const;
-/** The result of a gate: an action, or `waiting` if a slice (`--slice`) ended first and the gate goes on. */
+/** The result of a gate: an action, or `waiting` if a slice (`--slice`) ended before the gate did. */
 export type Result = (typeof results)[number];
 
 export type Policy = Readonly<Record<Verdict, Action>>;

@@ -26,7 +26,7 @@ const verdict = choice(
 const outcome = choice(
   'Result',
   results,
-  'The result of a gate: an action, or `waiting` if a slice (`--slice`) ended first and the gate goes on.',
+  'The result of a gate: an action, or `waiting` if a slice (`--slice`) ended before the gate did.',
 );
 const stopCause = choice(
   'StopCause',
@@ -79,7 +79,7 @@ const subject = {
 const appUrl = field(textOrNull(), "The URL of the run's page; null if the service sent none.");
 const reattached = field(
   z.nullable(z.boolean()),
-  'Whether an earlier request with the same key started the run, as by this job before its re-run. Null if neither the service nor the CI says.',
+  'Whether an earlier request with the same key started the run, for example from this job before its re-run. Null if neither the service nor CI says.',
 );
 
 export const runSubject = result(
@@ -178,7 +178,7 @@ const preview = result('PreviewReport', 'An environment that rungate created for
   baseUrl: field(text(), 'The URL of the deployment, without its query.'),
   deleted: field(
     z.boolean(),
-    'Whether the environment was deleted. It stays if a run may go on in it, or if deleting it failed.',
+    'Whether the environment was deleted. It stays if a run may still use it, or if deleting it failed.',
   ),
 });
 
@@ -213,7 +213,7 @@ const ofResult = {
   startedAt: field(z.exactOptional(text()), 'With `next`: the start of the first slice, RFC 3339.'),
   next: field(
     z.exactOptional(z.readonly(z.array(z.string()))),
-    'The command that goes on with the gate, as arguments: `rungate gate --resume <id>`; only with `--slice`, and absent once the gate has ended.',
+    'The command that continues the gate, as arguments: `rungate gate --resume <id>`; only with `--slice`, and absent once the gate has ended.',
   ),
   hint: field(z.exactOptional(text()), 'The next step, for people; absent if there is none.'),
 };
@@ -229,11 +229,11 @@ const namedGateReport = result('NamedGateReport', 'The result of one gate of sev
   result: choice(
     'GateResult',
     gateResults,
-    'The result of one gate of several: `skipped` if it never began, `waiting` if it goes on after a slice (`--slice`), else the worst action on its runs.',
+    'The result of one gate of several: `skipped` if it never began, `waiting` if a slice (`--slice`) ended before it did, otherwise the worst action on its runs.',
   ),
   exitCode: field(
     count(),
-    'The exit code that the gate adds to the result; null if it was skipped or stopped, or goes on.',
+    'The exit code that the gate adds to the result; null if it was skipped or stopped, or has not ended.',
   ),
   needs: field(z.array(z.string()), 'The gates that had to pass before this one started.'),
   advisory: field(z.boolean(), 'Whether the gate warns where another one fails.'),
@@ -249,10 +249,7 @@ export const gatesReport = result(
   'The result of several gates. Its fields are public and covered by semantic versioning.',
   {
     ...ofResult,
-    gates: field(
-      z.array(namedGateReport),
-      'In an order in which every gate comes after those that it needs.',
-    ),
+    gates: field(z.array(namedGateReport), 'Every gate comes after its dependencies.'),
     cancellation: cancelled,
   },
 );

@@ -49,7 +49,7 @@ export interface PreviewReport {
   environmentKey: string;
   /** The URL of the deployment, without its query. */
   baseUrl: string;
-  /** Whether the environment was deleted. It stays if a run may go on in it, or if deleting it failed. */
+  /** Whether the environment was deleted. It stays if a run may still use it, or if deleting it failed. */
   deleted: boolean;
 }
 
@@ -85,7 +85,7 @@ export interface RunReport {
   endedAt?: string;
   /** The key of the request that created the run; null if the gate created none. */
   idempotencyKey: string | null;
-  /** Whether an earlier request with the same key started the run, as by this job before its re-run. Null if neither the service nor the CI says. */
+  /** Whether an earlier request with the same key started the run, for example from this job before its re-run. Null if neither the service nor CI says. */
   reattached: boolean | null;
   /** The number of the retry that started the run. */
   retry?: number;
@@ -138,7 +138,7 @@ export interface GateReport {
   interruptedBy?: StopCause;
   /** With `next`: the start of the first slice, RFC 3339. */
   startedAt?: string;
-  /** The command that goes on with the gate, as arguments: `rungate gate --resume <id>`; only with `--slice`, and absent once the gate has ended. */
+  /** The command that continues the gate, as arguments: `rungate gate --resume <id>`; only with `--slice`, and absent once the gate has ended. */
   next?: readonly string[];
   /** The next step, for people; absent if there is none. */
   hint?: string;
@@ -154,9 +154,9 @@ export interface GateReport {
 export interface NamedGateReport {
   /** The gate's name. */
   name: string;
-  /** The result of one gate of several: `skipped` if it never began, `waiting` if it goes on after a slice (`--slice`), else the worst action on its runs. */
+  /** The result of one gate of several: `skipped` if it never began, `waiting` if a slice (`--slice`) ended before it did, otherwise the worst action on its runs. */
   result: GateResult;
-  /** The exit code that the gate adds to the result; null if it was skipped or stopped, or goes on. */
+  /** The exit code that the gate adds to the result; null if it was skipped or stopped, or has not ended. */
   exitCode: number | null;
   /** The gates that had to pass before this one started. */
   needs: string[];
@@ -190,11 +190,11 @@ export interface GatesReport {
   interruptedBy?: StopCause;
   /** With `next`: the start of the first slice, RFC 3339. */
   startedAt?: string;
-  /** The command that goes on with the gate, as arguments: `rungate gate --resume <id>`; only with `--slice`, and absent once the gate has ended. */
+  /** The command that continues the gate, as arguments: `rungate gate --resume <id>`; only with `--slice`, and absent once the gate has ended. */
   next?: readonly string[];
   /** The next step, for people; absent if there is none. */
   hint?: string;
-  /** In an order in which every gate comes after those that it needs. */
+  /** Every gate comes after its dependencies. */
   gates: NamedGateReport[];
   /** Whether the runs that had not ended were cancelled; absent if the wait was not stopped. */
   cancellation?: Cancellation;
@@ -218,7 +218,7 @@ export interface StartedRun {
   appUrl: string | null;
   /** The key of the request that created the run. */
   idempotencyKey: string;
-  /** Whether an earlier request with the same key started the run, as by this job before its re-run. Null if neither the service nor the CI says. */
+  /** Whether an earlier request with the same key started the run, for example from this job before its re-run. Null if neither the service nor CI says. */
   reattached: boolean | null;
   /** Runs that had ended before their first status read and may belong to another job; absent if there are none. */
   discarded?: DiscardedRun[];

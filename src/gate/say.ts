@@ -21,7 +21,7 @@ export interface SayTools {
 export function discardedRun({ run, trust, verdict }: PastRun, nameOf: NameOf): DiscardedRun {
   const reason =
     trust === 'shared'
-      ? 'this job may have started it before it was re-run'
+      ? 'this job may have started it before the re-run'
       : `another job with the same idempotency key may have started it; give each such job its own ${nameOf('idempotencySalt')}`;
   return { runId: run.id, appUrl: run.appUrl, idempotencyKey: run.key ?? '', verdict, reason };
 }

@@ -22,7 +22,7 @@ export interface LibraryOptions {
    * re-runs share; otherwise a random one that only the retries of this call share.
    */
   idempotencyKey?: string | undefined;
-  /** With `env`: distinguishes jobs that the CI does not, such as matrix jobs. */
+  /** With `env`: distinguishes jobs that CI does not, such as matrix jobs. */
   idempotencySalt?: string | undefined;
   /** The time between two reads of a run, unless the service requests another; default 10,000. */
   intervalMs?: number | undefined;

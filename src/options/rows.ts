@@ -299,7 +299,7 @@ export const rows = {
     flag: '--idempotency-salt <text>',
     commands: creating,
     library: 'idempotencySalt',
-    libraryHelp: 'With `env`: distinguishes jobs that the CI does not, such as matrix jobs.',
+    libraryHelp: 'With `env`: distinguishes jobs that CI does not, such as matrix jobs.',
     help: 'text added to the automatic key, for example to distinguish matrix jobs',
   },
   explainKey: {

@@ -66,7 +66,7 @@ const equals = (
 
 const waitHint = (statement: Statement) =>
   factsOf(statement).runs.some(({ project }) => project === null)
-    ? 'its gate, such as run wait, knew only the ids of its runs: write the receipt with rungate gate'
+    ? 'the command that wrote it, such as run wait, knew only run ids: write the receipt with rungate gate'
     : undefined;
 
 /** Returns the check of a fact that every run must have. */

@@ -135,7 +135,7 @@ export function createReplayGuard(options: ReplayGuardOptions = {}): ReplayGuard
       return prefix + (await keyOf(verified, signature));
     }
     badOption(
-      'verify accepted a delivery that the replay guard may have forgotten: their maxAge or maxFuture differ',
+      'verify accepted a delivery that the replay guard may have forgotten: verify and the guard have a different maxAge or maxFuture',
       'pass the same maxAge and maxFuture to createReplayGuard and verify',
     );
   };

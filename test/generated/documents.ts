@@ -94,7 +94,7 @@ export const documents = {
   'dry-run': {
     about: 'The requests that gates would send',
     schema: document('DryRun', 'The requests that would create runs.', {
-      requests: list(dryRunRequest, 'In an order in which every gate comes after those that it needs.'),
+      requests: list(dryRunRequest, 'Every gate comes after its dependencies.'),
     }),
     commands: ['gate --dry-run', 'run trigger --dry-run'],
   },

@@ -90,7 +90,7 @@ export function checkFileGates({ gates }: SettingSources): DoctorCheck[] {
   const empty = gates.filter(({ settings }) => settings.process === undefined && settings.tags === undefined);
   if (empty.length === 0) return [check('gates', 'ok', excerpt(shown.join(', '), 800))];
   const names = new Intl.ListFormat('en').format(empty.map(({ name }) => name));
-  const detail = `no process and no tags to run: ${excerpt(names, 400)}`;
+  const detail = `no process or tags are set: ${excerpt(names, 400)}`;
   return [check('gates', 'warn', detail, 'write "process" or "tags" into the gate')];
 }
 

@@ -79,7 +79,7 @@ function pick({ io, flags, settings }: Context, stored: Stored, fresh: StoredGat
   checkAccount(stored, found, settings);
   if (resume === undefined && found.rules !== fresh.rules)
     throw new UsageError(
-      'the same gate is in progress in this work tree, with another policy or other limits',
+      'this gate was already started in this work tree, with another policy or other limits',
       {
         hint: `to continue it, run: ${selfName(io)} gate --resume ${found.id}; to start another run with the policy and limits of this command, add --new`,
       },

@@ -11,7 +11,7 @@ type EventRow = [help: string, label?: string, known?: readonly string[]];
 /** The metrics that events change. */
 const eventRows = {
   deliveries_total: [
-    'Deliveries by result: accepted, replay, or why it was refused',
+    'Deliveries by result: accepted, replay, or the reason for the refusal',
     'result',
     ['accepted', 'replay', 'mismatch'],
   ],

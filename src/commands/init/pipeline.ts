@@ -89,7 +89,7 @@ export function longestWaitOf(fields: object, one: boolean): number {
 
 /** Returns the instruction for a pipeline whose file has other content, to be followed by the path of that file. */
 function instruction({ file, added }: Pipeline): string {
-  if (added !== true) return 'add this, or put it in place of an earlier version, in';
+  if (added !== true) return 'add this, or replace an earlier version with it, in';
   const other = basename(file).replace('.', '-gate.');
   return `put this into another file, such as ${other}; this workflow exists, and does not run rungate:`;
 }

@@ -55,7 +55,7 @@ async function expectedVersions(
   const subjects = artifactsOf(settings['receipt.subjects']?.value);
   const versions = versionsOf(commit ?? runFacts(await ciContext(io)).commitSha, subjects);
   if (versions.length > 0) return versions;
-  throw new UsageError('the expected build is unknown: neither the CI nor git says which commit this is', {
+  throw new UsageError('the expected build is unknown: neither CI nor git says which commit this is', {
     hint: 'give --deployed-is <text>, the text that the page should show, or the --subject whose digest it shows',
   });
 }

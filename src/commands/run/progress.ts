@@ -132,7 +132,7 @@ const rows: Rows = {
     };
   },
   'unknown-state'(event, { fullName, paint, excerpt }) {
-    const state = `is in the unknown state "${excerpt(event.state, 60)}"; rungate treats it as not ended`;
+    const state = `is in the unknown state "${excerpt(event.state, 60)}"; rungate treats the run as not ended`;
     return { alert: `${paint('warn', 'warning:')} ${fullName(event)} ${state}` };
   },
   hub({ error }, log) {

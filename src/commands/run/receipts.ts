@@ -78,7 +78,7 @@ async function factsOf(context: Context, { name, rules, start }: PlannedGate) {
   if (wholeCommit(build.commitSha) === null) {
     const problem = build.commitSha
       ? `"${build.commitSha}" is not a full commit hash`
-      : 'neither the CI nor git says which commit this is';
+      : 'neither CI nor git says which commit this is';
     throw new UsageError(`--receipt: ${problem}`, {
       hint: 'a receipt names one commit by its full hash, 40 or 64 hex digits: run the gate in the working copy, or give --commit-sha <sha>',
     });

@@ -60,7 +60,7 @@ function capturedBody(rest: Buffer, headers: HeaderPairs, note: (line: string) =
   const headerOf = (wanted: string) => headers.find(([name]) => name.toLowerCase() === wanted)?.[1];
   const isChunk = /^[0-9a-f]+\s*\r?\n/i.test(rest.toString('latin1', 0, 32));
   if (isChunk && headerOf('transfer-encoding') !== undefined) {
-    throw invalidCapture('the body is chunked', 'save the decoded body, without the sizes of the chunks');
+    throw invalidCapture('the body is chunked', 'save the decoded body, without the chunk sizes');
   }
   const value = headerOf('content-length');
   if (value === undefined) return rest;

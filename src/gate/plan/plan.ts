@@ -91,7 +91,7 @@ export interface GateOutcome {
 
 /** The result of a plan, as `oneGate` and `severalGates` show it. */
 export interface PlanResult {
-  /** In an order in which every gate comes after those that it needs. */
+  /** Every gate comes after its dependencies. */
   outcomes: readonly GateOutcome[];
   /** The signal that stopped rungate before every gate had ended, or null. */
   stoppedBy: StopCause | null;

@@ -41,7 +41,7 @@ export const causes = {
     'unset RUNGATE_TENANT_SECRET, or find out why the service does not use the tenant secret',
   ],
   secret_white_space: [
-    'the configured secret has whitespace or a line break around it that the secret of the service does not have',
+    'the configured secret has whitespace or a line break around it, unlike the secret in the service',
     'store the secret exactly as the service shows it',
   ],
   secret_quoted: [

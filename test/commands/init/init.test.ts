@@ -146,7 +146,7 @@ describe('a .gitlab-ci.yml with its own stages', () => {
     const { out } = await cli(['init', ...flags, '--ci', 'gitlab'], world);
     const shown = stage === null ? '' : `  stage: ${stage}\n`;
     expect(out).toContain(
-      `add this, or put it in place of an earlier version, in .gitlab-ci.yml\n\ne2e:\n${shown}  image:`,
+      `add this, or replace an earlier version with it, in .gitlab-ci.yml\n\ne2e:\n${shown}  image:`,
     );
     // The user adds the job, and init finds it.
     world.files[path] += out.slice(out.indexOf('e2e:\n'), -1);
@@ -365,7 +365,7 @@ describe('an existing file', () => {
         world.files[path] = `${before}# and more\n`;
         const { code, out } = await cli([...again, '--force'], world);
         expect(code).toBe(0);
-        expect(out).toContain(`put it in place of an earlier version, in ${file}\n`);
+        expect(out).toContain(`replace an earlier version with it, in ${file}\n`);
         expect(world.files[path]).toBe(`${before}# and more\n`);
       },
     );
@@ -379,7 +379,7 @@ describe('an existing file', () => {
       const { code, out } = await cli(['init', ...flags, ...force], world);
       expect(code).toBe(0);
       expect(out).toMatch(
-        /add this, or put it in place of an earlier version, in \.gitlab-ci\.yml\n\ne2e:\n {2}image:[\s\S]*exec npx --yes rungate@\d/,
+        /add this, or replace an earlier version with it, in \.gitlab-ci\.yml\n\ne2e:\n {2}image:[\s\S]*exec npx --yes rungate@\d/,
       );
       expect(world.files[path]).toBe('build: {}\n');
     },

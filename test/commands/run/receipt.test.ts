@@ -187,7 +187,7 @@ describe('a receipt', () => {
     it('an unknown commit is a usage error, and the older receipt is gone', async () => {
       const { code, err, text } = await refused(gate, { files: { 'receipt.json': older } });
       expect([code, text]).toEqual([64, undefined]);
-      expect(err).toMatch(/--receipt: neither the CI nor git says which commit this is\n.*--commit-sha/);
+      expect(err).toMatch(/--receipt: neither CI nor git says which commit this is\n.*--commit-sha/);
     });
 
     it.each([
