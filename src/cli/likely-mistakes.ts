@@ -96,7 +96,7 @@ function optionHint(command: Command, word: string): string | null {
   const negated = word.replace(/^--/, '--no-');
   // commander also reports an option as unknown if it has a value that it does not take.
   if (names.includes(word))
-    return `${word} takes no value: write it alone${names.includes(negated) ? `, or ${negated}` : ''}`;
+    return `${word} takes no value: write it alone${names.includes(negated) ? `, or write ${negated}` : ''}`;
   if (fullName(command) === 'rungate gate' && /^--(?:no-)?wait$/.test(word))
     return 'rungate gate always waits: leave it out; rungate run trigger only starts a run';
   if (/^(?:-o|--output)$/.test(word) && !names.includes('--output-file'))

@@ -95,7 +95,7 @@ export function judgeDelivery(candidate: UncheckedDelivery, matches: readonly bo
     throw new WebhookVerificationError(
       'too_old',
       `the delivery is ${formatSeconds(ageSeconds)} old, which is more than the allowed ${formatSeconds(maxAge)}`,
-      'it is a replay, or a clock is wrong; to verify an archived delivery, set maxAge to null',
+      'the delivery is a replay, or a clock is wrong; to verify an archived delivery, set maxAge to null',
       { ageSeconds },
     );
   }

@@ -22,7 +22,7 @@ it.each<[string, string]>([
   ['run view run_1', 'did you mean rungate run status?'],
   ['test', 'rungate gate starts a test run and waits for it'],
   ['start', 'rungate gate starts a test run and waits for it'],
-  ['gate --strict=false', 'write it alone, or --no-strict'],
+  ['gate --strict=false', 'write it alone, or write --no-strict'],
   ['run stop run_1', 'did you mean rungate run cancel?'],
   ...['run list', 'runs', 'runs ls'].map((line): [string, string] => [
     line,

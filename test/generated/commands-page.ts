@@ -254,7 +254,7 @@ ${sections.shared()}
 ## Options of every command
 
 Put them before or after the command's name. \`rungate --version\`, \`rungate -V\` and \`rungate version\` show the version. Write durations as \`250ms\`, \`10s\`, \`5m\`, \`1h\` or \`1d\`; a number without a unit is in seconds.
-Put variables in quotes. To use the name of an option as a value, write \`=\`: \`--ref=--wait\`.
+Put variables in quotes. To pass a value that is also the name of an option, write \`=\`: \`--ref=--wait\`.
 ${table(['Global options', ''], globalOptions.map(optionRow))}
 ## Tables
 

@@ -109,7 +109,9 @@ export const configList = command({
       .map(([name, value, { origin, detail }]) => [name, value, origin ?? '', excerpt(detail ?? '', 500)]);
     const isEmpty = rows.length === 0 && !wantsJson(output);
     if (!isEmpty) await output.data(report, { head: ['SETTING', 'VALUE', 'ORIGIN', 'WHERE'], rows });
-    const others = isEmpty ? 'nothing is set, so the defaults apply' : 'the others have their defaults';
+    const others = isEmpty
+      ? 'nothing is set, so the defaults apply'
+      : 'the other settings have their defaults';
     if (!all && !wantsJson(output)) await output.note(`${others}; to show them, add --all`);
     return exitCodes.ok;
   },

@@ -179,7 +179,7 @@ export async function confirm(context: Context, act: string, yes: boolean): Prom
   const question = shown.charAt(0).toUpperCase() + shown.slice(1);
   const answer = await context.io.ask(`${question}? This cannot be undone. [y/N] `);
   if (answer === null) {
-    const problem = 'this cannot be undone, and there is no terminal for a confirmation';
+    const problem = 'this cannot be undone, and there is no terminal to confirm it';
     throw new UsageError(`rungate did not ${shown}: ${problem}`, { hint: confirming(context) });
   }
   return /^y(es)?$/i.test(answer?.trim() ?? '');

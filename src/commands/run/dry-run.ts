@@ -112,7 +112,7 @@ export async function explainKeys(
         : [
             `idempotency keys of ${ci.provider}, ${reRunOf(ci)}:`,
             `  first ${key} (${how})`,
-            `  then up to ${most} more, each a hash of the key before it and the id of the run that had ended under that key`,
+            `  then up to ${most} more, each a hash of the previous key and of the id of the run that had ended under it`,
             `  finally ${chain.spare} (random)`,
             ...madeFrom(start),
           ];

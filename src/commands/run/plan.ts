@@ -197,9 +197,12 @@ function withDeployedUrl(context: Context, gates: readonly StartingGate[]): Cont
   if (setting?.value.startsWith('/') !== true) return context;
   const [baseUrl, ...others] = new Set(gates.map(({ start }) => start.preview?.baseUrl.href));
   if (baseUrl === undefined || others.length > 0)
-    throw new ConfigError('the version page is given by its path, but the gates do not test one deployment', {
-      hint: `set ${nameOf('deployed.url')} to its whole URL`,
-    });
+    throw new ConfigError(
+      'the version page is given as a path, but the gates do not test the same deployment',
+      {
+        hint: `set ${nameOf('deployed.url')} to its whole URL`,
+      },
+    );
   const url = pageUrl(setting.value, new URL(baseUrl));
   return {
     ...context,

@@ -180,7 +180,7 @@ export function progressLines(context: Context, gates: readonly PlannedGate[], l
       const ended = new Set(gates.filter((gate) => gate.ended).map(({ name }) => name));
       for (const { name, needs } of gates) {
         const open = needs.filter((need) => !ended.has(need));
-        if (open.length > 0 && !ended.has(name)) void output.note(`${name}: waits for ${open.join(', ')}`);
+        if (open.length > 0 && !ended.has(name)) void output.note(`${name}: waiting for ${open.join(', ')}`);
       }
     },
     ...Object.fromEntries(Object.keys(rows).map((type) => [type, write])),

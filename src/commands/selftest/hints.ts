@@ -87,7 +87,7 @@ export const hints = {
   oneSlice:
     'the step waits for one slice only, and 75 means that the gate has not ended: leave out --slice, or repeat the command while it exits with 75',
   several: 'the step started more than one run: check that this is intended',
-  lenient: 'the step lets a cancelled run pass, although it did not finish: use --strict',
+  lenient: 'the step lets a cancelled run pass, although the run did not finish: use --strict',
 };
 
 /** Returns the likely cause of a run that has no effect on the step, the most specific first. */

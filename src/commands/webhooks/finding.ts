@@ -53,7 +53,7 @@ function hintOf({ code, hint }: WebhookVerificationError, bytes: number): string
   if (code === 'missing_header')
     return 'if the service uses other names, set --timestamp-header and --signature-header';
   if (code === 'too_old')
-    return 'it is a replay, or a clock is wrong; to verify an archived delivery, omit --tolerance';
+    return 'the delivery is a replay, or a clock is wrong; to verify an archived delivery, omit --tolerance';
   if (code === 'mismatch' && bytes === 0)
     return 'the body is empty: pass its file with --body-file, or pipe it into the command';
   return hint;

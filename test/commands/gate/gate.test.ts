@@ -146,7 +146,7 @@ it('a gate that waits for others says for which', async () => {
     db: { process: 'd' },
   };
   const { err } = await on.with(withFile({ project: 'shop', gates }))('gate');
-  expect(err).toContain('web: waits for api, db\n');
+  expect(err).toContain('web: waiting for api, db\n');
 });
 
 describe('--dry-run', () => {

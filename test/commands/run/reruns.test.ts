@@ -243,7 +243,7 @@ describe('re-runs', () => {
         'job: e2e',
         'salt: cell 1',
         'first ',
-        'then up to 2 more, each a hash of the key before it',
+        'then up to 2 more, each a hash of the previous key',
         'finally ',
         'journal:',
       ]) {
