@@ -13,7 +13,7 @@ export interface LibraryOptions {
   requestTimeoutMs?: number | undefined;
   /** The gates that must pass, or pass with a warning, before this one starts. */
   needs?: readonly string[] | undefined;
-  /** Whether the gate can warn at most; default false. No other gate may need it. */
+  /** Whether the gate can only warn; default false. No other gate may need it. */
   advisory?: boolean | undefined;
   /** Cancel the other gates when one fails. */
   failFast?: boolean | undefined;

@@ -270,8 +270,8 @@ export const rows = {
     type: onOff,
     file: 'only gate',
     library: 'advisory',
-    libraryHelp: 'Whether the gate can warn at most; default false. No other gate may need it.',
-    help: 'never fail because of this gate: it can warn at most',
+    libraryHelp: 'Whether the gate can only warn; default false. No other gate may need it.',
+    help: 'never fail because of this gate: it can only warn',
   },
   failFast: {
     ...behaviour,
@@ -359,7 +359,7 @@ export const rows = {
     group: 'Wait options:',
     commands: ['gate'],
     flag: '--resume <id>',
-    help: 'continue a gate: the id in the command that a slice names; only output options can be added',
+    help: 'continue a gate: the id in the command that a slice prints; only output options can be added',
   },
   new: {
     type: onOff,

@@ -104,7 +104,7 @@ const statement: z.ZodMiniType<Statement> = z.looseObject({
   predicate: predicate.check(
     z.refine(
       (one) => one.result === worstResult(one.configuration[0].annotations.rungate.runs),
-      'has another result than its runs',
+      'has a result that differs from its runs',
     ),
   ),
 });

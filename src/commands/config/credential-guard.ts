@@ -48,7 +48,7 @@ export function guardCredentials(io: Io, settings: Settings): void {
 export function guardHubToken(io: Io, settings: Settings): void {
   if (settings.hubTokens === undefined) return;
   const hint = 'set RUNGATE_HUB_URL where the token is set, or to none; it takes precedence over the file';
-  refuseForFork(io, settings, 'hub.url', 'the token of the hub was not sent', hint);
+  refuseForFork(io, settings, 'hub.url', 'the hub token was not sent', hint);
 }
 
 /** As `guardCredentials`, for the headers of the version page. @throws ConfigError before anything is sent */

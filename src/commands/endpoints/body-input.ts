@@ -134,7 +134,7 @@ export function queryOf(schema: Schema, text: unknown, flags: InputFlags): Recor
   const add = (name: string, value: unknown, source: string) => {
     if (!Object.hasOwn(query, name)) query[name] = value;
     else
-      throw new UsageError(`${source} is the parameter "${name}", which is given twice`, {
+      throw new UsageError(`${source} gives the parameter "${name}" a second time`, {
         hint: 'give it once',
       });
   };

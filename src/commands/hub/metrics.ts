@@ -67,7 +67,7 @@ type GaugeRow = [name: string, help: string, value: number | object, ...labels: 
 const gaugeRows = ({ ready, streams, waiting, oldestSeconds, budget, redis }: HubState): GaugeRow[] => [
   ['ready', 'Whether the hub should get requests (1) or not (0)', Number(ready)],
   ['streams', 'Open streams of gates', streams],
-  ['waiting_requests', 'Requests of gates that wait for a grant, by line', waiting, 'line'],
+  ['waiting_requests', 'Requests that wait for a grant, by line', waiting, 'line'],
   ['oldest_request_seconds', 'Time that the oldest request has waited, by line', oldestSeconds, 'line'],
   ['budget_configured', 'Requests a minute that --budget allows, by limit', budget.configured, 'limit'],
   ['budget_present', 'Requests a minute that the hub grants now, by limit', budget.present, 'limit'],

@@ -57,7 +57,7 @@ function missingGate(gate: string, receipts: readonly Verification[]): [what: st
   const hint =
     names.length === 0
       ? 'these receipts name no gate: only rungate gate records one, for the gates of a project file'
-      : instead(gate, names, `the receipts are of ${names.join(', ')}`);
+      : instead(gate, names, `the receipts are for ${names.join(', ')}`);
   return [`there is no receipt of the gate ${shown}`, hint];
 }
 

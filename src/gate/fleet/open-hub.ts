@@ -28,7 +28,7 @@ function tokenProblem({ token, nameOf, guard }: HubOptions, to: Receiver): Runga
     throw error;
   }
   if (token === undefined || token === '')
-    return new CredentialError('the token of the hub is not set', { hint: giveToken(to) });
+    return new CredentialError('the hub token is not set', { hint: giveToken(to) });
   const mistake = unsendable('bearer token', token, nameOf);
   if (mistake === null) return null;
   const { problem, hint } = mistake;

@@ -39,7 +39,7 @@ async function readAll(stream: NonNullable<FetchRequest['body']>, maxBytes: numb
 
 async function received(request: FetchRequest, options: ReceiveOptions): Promise<Delivery> {
   const instead =
-    'pass the Request (in Hono, c.req.raw), or use rungate/webhook/node-http for a request of Node';
+    'pass the Request (in Hono, c.req.raw), or use rungate/webhook/node-http for a Node request';
   if (typeof request?.headers?.get !== 'function')
     badOption(`receive did not get a Request of the Fetch API: ${instead}`, instead);
   const { body, bodyUsed, headers } = request;

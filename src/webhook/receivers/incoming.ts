@@ -27,7 +27,7 @@ function checkRequest(given: unknown): void {
     : isStream(raw)
       ? "pass the object's raw; in Fastify, mount webhook() of rungate/webhook/fastify; in Nest, create the app with { rawBody: true }"
       : 'pass the request of node:http, or use rungate/webhook/fetch for a Request of the Fetch API';
-  badOption(`receive did not get a request of Node: ${instead}`, instead);
+  badOption(`receive did not get a Node request: ${instead}`, instead);
 }
 
 /** @param remedy the hint of the error for a body that is no longer raw */

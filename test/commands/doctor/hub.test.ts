@@ -42,7 +42,7 @@ describe('doctor', () => {
         'the hub rejected the token (401)',
         'set RUNGATE_HUB_TOKEN',
       ],
-      [hub.url, { RUNGATE_HUB_TOKEN: '' }, 'the token of the hub is not set', 'set RUNGATE_HUB_TOKEN'],
+      [hub.url, { RUNGATE_HUB_TOKEN: '' }, 'the hub token is not set', 'set RUNGATE_HUB_TOKEN'],
       ['http://127.0.0.1:1', {}, 'nothing is listening', 'RUNGATE_HUB_URL'],
       [page, {}, 'an event that rungate does not know', 'check RUNGATE_HUB_URL'],
       [silent, {}, 'the hub does not respond', 'check RUNGATE_HUB_URL'],

@@ -49,12 +49,7 @@ describe('with a hub', () => {
 
   describe('the token of a hub', () => {
     it.each([
-      [
-        'is not set',
-        '',
-        'the token of the hub is not set',
-        "set RUNGATE_HUB_TOKEN to one of the hub's tokens",
-      ],
+      ['is not set', '', 'the hub token is not set', "set RUNGATE_HUB_TOKEN to one of the hub's tokens"],
       ['cannot be sent', 'a b', 'RUNGATE_HUB_TOKEN has whitespace as character 2', 'give the value alone'],
       [
         'is wrong',
