@@ -27,7 +27,7 @@ describe('a profile', () => {
     expect(shown).toMatchObject({
       code: 0,
       out: expect.stringContaining(mock.url),
-      err: expect.stringMatching(/^the others have their defaults/),
+      err: expect.stringMatching(/^the other settings have their defaults/),
     });
     expect(shown.out).not.toContain(mock.apiKey);
     const gate = ['run', 'trigger', '--profile', profile, '--project', 'a', '--process', 'b', '--wait'];
