@@ -24,7 +24,7 @@ const listOf = ({ title, paths }) => ({
   text: title,
   items: paths.map((path) => ({ text: titles.get(path), link: link(path) })),
 });
-/** Pages about the project have a sidebar of their own: users need none of them. */
+/** Pages about the project have their own sidebar: users need none of them. */
 const [first, ...others] = sections;
 const ofProject = ({ title }) => title === 'Project';
 const sidebar = {

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { type Clock, isPromise, systemClock, within } from '../clock.ts';
 import type { Endpoint } from '../contract/endpoint.ts';
 import { type NameOf, RungateError, redactError, UsageError } from '../errors.ts';
@@ -91,6 +92,8 @@ class ServiceCaller implements Caller {
 
   constructor(options: CallerOptions, nameOf: NameOf, redact: Redact) {
     this.#options = options;
+    // Calls without their own signal listen to it directly, and Node warns at eleven listeners.
+    setMaxListeners(0, this.#closing.signal);
     this.#redact = redact;
     this.#clock = options.clock ?? systemClock;
     this.#to = receiver('service', nameOf);

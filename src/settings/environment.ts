@@ -55,7 +55,16 @@ export function readSecret(
       hint: `check the path and the permissions; the secret itself belongs in ${name}`,
     });
   }
-  const text = new TextDecoder().decode(bytes).replace(/\r?\n$/, '');
+  let text: string;
+  try {
+    // Windows PowerShell writes UTF-16 with >, which would be another secret.
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes).replace(/\r?\n$/, '');
+  } catch (cause) {
+    throw new ConfigError(`the file that ${name}_FILE names is not UTF-8 text: ${path}`, {
+      hint: 'save it as UTF-8; in Windows PowerShell, use Set-Content -Encoding ascii instead of >',
+      cause,
+    });
+  }
   if (text === '') {
     throw new ConfigError(`the file that ${name}_FILE names is empty: ${path}`, {
       hint: `write the secret into it, or unset ${name}_FILE`,

@@ -24,19 +24,23 @@ export class Stop {
  * that, and leaves no listener: a signal may outlive a million calls. `AbortSignal.any` leaks in Node 20.
  */
 export function onAbort(signals: readonly AbortSignal[], act: (reason: unknown) => void): () => void {
-  const ended = new AbortController();
   const aborted = signals.find((signal) => signal.aborted);
   if (aborted !== undefined) act(aborted.reason);
-  for (const signal of aborted === undefined ? signals : []) {
+  const followed = (aborted === undefined ? signals : []).map((signal) => {
     // Node warns of a leak at eleven listeners, and many calls may wait for one signal.
     if (signal instanceof EventTarget) setMaxListeners(0, signal);
     const end = () => {
-      ended.abort();
+      release();
       act(signal.reason);
     };
-    signal.addEventListener('abort', end, { signal: ended.signal });
-  }
-  return () => ended.abort();
+    signal.addEventListener('abort', end);
+    // Not the option `signal` of addEventListener: the signals of other libraries may not know it.
+    return () => signal.removeEventListener('abort', end);
+  });
+  const release = () => {
+    for (const remove of followed) remove();
+  };
+  return release;
 }
 
 export function untilAborted(signal: AbortSignal): Promise<undefined> {

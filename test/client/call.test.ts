@@ -280,12 +280,29 @@ describe('stopping a call', () => {
     stop.abort('stopped');
     for (const { reason } of (await Promise.allSettled(pending)) as PromiseRejectedResult[])
       expect(reason).toBe('stopped');
+    const silent = await serve(() => {});
+    const unsignalled = connect(silent.url);
+    const open = Promise.allSettled(Array.from({ length: 20 }, () => status(unsignalled.exchange)));
+    await until(() => silent.seen.length > 0);
+    await unsignalled.caller.close();
+    await open;
     expect(warnings).toEqual([]);
 
     const { exchange: answered } = connect((await steps(ok)).url);
     const { signal: lasting } = new AbortController();
     await Promise.all([1, 2, 3].map(() => status(answered, { signal: lasting })));
     expect(getEventListeners(lasting, 'abort')).toEqual([]);
+
+    // The signal of another library may not know the option signal of addEventListener.
+    const listeners = new Set<unknown>();
+    const foreign = {
+      aborted: false,
+      throwIfAborted() {},
+      addEventListener: (_name: string, listener: unknown) => void listeners.add(listener),
+      removeEventListener: (_name: string, listener: unknown) => void listeners.delete(listener),
+    } as unknown as AbortSignal;
+    await status(connect((await steps(ok)).url).exchange, { signal: foreign });
+    expect(listeners.size).toBe(0);
   });
 
   test('close ends the calls in progress and refuses new ones', async () => {

@@ -114,7 +114,7 @@ describe.skipIf(process.platform !== 'linux')('a gate in the background of a she
       cancellation: 'requested',
     });
     expect(err).toContain(
-      'stopping, since the process that started rungate has ended; a signal ends rungate at once',
+      'stopping because the process that started rungate has ended; a signal ends rungate at once',
     );
     expect(runs()[0]?.cancelled?.reason).toBe('rungate: the process that started it has ended');
   };

@@ -130,6 +130,13 @@ describe('a secret', () => {
     expect(() => readSecret({ [`${name}_FILE`]: 'f' }, name, files({ f: text }))).toThrow(ConfigError);
   });
 
+  test.each([
+    ['UTF-16', Buffer.from('\ufeffsecret', 'utf16le')],
+    ['latin1', Buffer.from('sécret', 'latin1')],
+  ])('is a ConfigError if its file is in %s, which would be another secret', (_encoding, bytes) => {
+    expect(() => readSecret({ [`${name}_FILE`]: 'f' }, name, () => bytes)).toThrow(/is not UTF-8 text/);
+  });
+
   test('is a ConfigError with the variable if its file cannot be read', () => {
     expect(() => readSecret({ [`${name}_FILE`]: '/gone' }, name, noFile)).toThrow(ConfigError);
     expect(() => readSecret({ [`${name}_FILE`]: '/gone' }, name, noFile)).toThrow(/RUNGATE_API_KEY_FILE/);
