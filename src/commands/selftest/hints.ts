@@ -26,6 +26,9 @@ const background = onLine('', String.raw`[^\n;]*?(?<![>&<|])&(?![&>\d-])`);
 export const callsGate =
   /(?:\brungate(?:\.js|@[\w.-]{1,40})?|\$\{?\w{1,40}\}?)["')]?\s{1,9}(?:-\S{1,80}\s{1,9}){0,3}gate\b(?![\w./-])/;
 
+/** Matches a step that sends its own requests instead of calling rungate. */
+const ownRequests = (text: string) => /\/ci\/runs\b/.test(text) && !onLine('', '').test(text);
+
 /** Returns the action that a step's last `--on` gives a verdict, alone or in a list: `--on failed=warn,blocked=warn`. */
 export function actionIn(text: string, verdict: Verdict): string | undefined {
   const pattern = new RegExp(`--on[ =]['"]?(?:\\w+=\\w+,)*${verdict}=(pass|warn|fail)`, 'g');
@@ -83,6 +86,8 @@ export const hints = {
   noRun:
     'the step ended without starting a run, so the gate tested nothing: check that the step calls rungate and does not set an address or a credential',
   lost: 'the exit code of the gate is lost: start the step with set -e, call the gate last with exec, or exit with its code',
+  ownRule:
+    'the step reads the run itself, and its own rule lets this verdict pass: check state, failed and blocked, or use rungate gate',
   red: 'the step fails although the gate passes: see the output of the step',
   oneSlice:
     'the step waits for one slice only, and 75 means that the gate has not ended: leave out --slice, or repeat the command while it exits with 75',
@@ -93,6 +98,7 @@ export const hints = {
 /** Returns the likely cause of a run that has no effect on the step, the most specific first. */
 export function causeOfLoss(evidence: Evidence): string {
   const { text } = evidence;
+  if (ownRequests(text)) return hints.ownRule;
   if (doesNotWait(evidence)) return hints.noWait;
   if (isAllowed(evidence)) return hints.allowed;
   if (startsAgain(evidence)) return hints.restarts;
@@ -100,6 +106,12 @@ export function causeOfLoss(evidence: Evidence): string {
   if (pipe.test(text) && !/-\w*o\s+pipefail\b|PIPESTATUS|pipestatus/.test(text)) return hints.pipe;
   if (isLeftBehind(evidence)) return hints.leftBehind;
   return createsNoRun(evidence) ? hints.noRun : hints.lost;
+}
+
+/** Returns the likely cause of a cancelled run that passes. */
+export function causeOfLeniency(evidence: Evidence): string {
+  if (ownRequests(evidence.text)) return hints.ownRule;
+  return isAllowed(evidence) ? hints.allowed : hints.lenient;
 }
 
 /** Returns the likely cause of several runs in a scenario that usually has one. */

@@ -5,11 +5,11 @@ import type { Setting } from '../../settings/names.ts';
 import {
   actionIn,
   callsGate,
+  causeOfLeniency,
   causeOfLoss,
   causeOfSeveral,
   type Evidence,
   hints,
-  isAllowed,
   isLeftBehind,
   type PolicySettings,
   usualRuns,
@@ -62,8 +62,7 @@ function judge(evidence: Evidence): Omit<StepJudgement, 'result'> {
   const usual = scenario.expected === 'green' ? (scenario.runs ?? 1) : usualRuns(scenario, results);
   if (runsCreated > usual) return { verdict: 'ok', hint: causeOfSeveral(evidence) };
   const isLenient = scenario.name === 'cancelled' && scenario.expected === 'any' && green;
-  const leniency = isAllowed(evidence) ? hints.allowed : hints.lenient;
-  return { verdict: 'ok', hint: isLenient ? leniency : null };
+  return { verdict: 'ok', hint: isLenient ? causeOfLeniency(evidence) : null };
 }
 
 /** Judges a step by its text, its settings and its results. Pure. */
