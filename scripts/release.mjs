@@ -97,8 +97,9 @@ function problems() {
   const lock = json('package-lock.json');
   const repository = repositoryProblem(json('package.json'));
   if (repository !== null) found.push(repository);
-  if (readFileSync('README.md', 'utf8').includes('not on npm yet'))
-    found.push('README.md says that rungate is not on npm yet');
+  for (const page of ['README.md', 'docs/start/first-steps.md'])
+    if (/n[o']t on npm yet|(?:once|until) rungate is on npm/i.test(readFileSync(page, 'utf8')))
+      found.push(`${page} says that rungate is not on npm yet`);
   const versions = {
     'package.json': json('package.json').version,
     'package-lock.json': lock.packages?.['']?.version ?? lock.version,

@@ -31,6 +31,9 @@ import {
 let folder: string;
 let seed: string;
 /** A clone of `origin` with the built action, as after `npm run build`. */
+/** The pages that say that there is no release, until there is one. */
+const pages = ['README.md', 'docs/start/first-steps.md'];
+
 let clone: string;
 
 const identity = { GIT_AUTHOR_NAME: 'a', GIT_AUTHOR_EMAIL: 'a@example.test' };
@@ -93,7 +96,8 @@ beforeAll(() => {
   const files = ['package.json', 'package-lock.json', 'CHANGELOG.md', '.gitignore', 'action.yml', 'action'];
   const sources = ['scripts/release.mjs', 'scripts/repository.mjs', 'src/version.ts', 'src/repository.ts'];
   for (const file of [...files, ...sources]) cpSync(join(root, file), join(seed, file), { recursive: true });
-  writeFileSync(join(seed, 'README.md'), '');
+  mkdirSync(join(seed, 'docs/start'), { recursive: true });
+  for (const page of pages) writeFileSync(join(seed, page), '');
   setRepository(seed, 'https://git.example.test/acme/rungate');
   gitIn(seed, 'init', '-q', '-b', 'main');
   gitIn(seed, 'add', '-A');
@@ -214,12 +218,12 @@ describe('npm run release', () => {
       () => setRepository(clone, ''),
       /names no repository: npm pkg set/,
     ],
-    [
-      'a README that says that there is no release',
+    ...pages.map((page): [string, string, () => void, RegExp] => [
+      `${page} if it says that there is no release`,
       '1.2.3',
-      () => writeFileSync(join(clone, 'README.md'), 'rungate is not on npm yet'),
-      /README\.md says that rungate is not on npm yet/,
-    ],
+      () => writeFileSync(join(clone, page), "rungate isn't on npm yet"),
+      /\.md says that rungate is not on npm yet/,
+    ]),
     ['an invalid version', 'v1', () => {}, /"v1" is not a version/],
   ])('refuses %s', async (_name, version, spoil, message) => {
     spoil();
