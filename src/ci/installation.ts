@@ -79,7 +79,8 @@ export function installationOf(
     return pinned(version, 'the repository has no lockfile: commit one');
   const install = installWith(manager, manager === known.named ? known.version : null);
   if (install !== null) {
-    const [, archive] = /^file:(?:\.\/)?(.+)$/.exec(String(known.wanted)) ?? [];
+    // Nothing outside the repository can be committed.
+    const [, archive] = /^file:(?:\.\/)?((?!\.\.\/|\/).+\.tgz)$/.exec(String(known.wanted)) ?? [];
     const files = ['package.json', lockfile, ...(archive === undefined ? [] : [archive])];
     // Not `npx --no rungate`: npx would read `rungate` as the value of `--no`, and the options after it as its own.
     return { install, start: 'npx --no-install rungate', caveat: null, files };

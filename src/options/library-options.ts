@@ -48,7 +48,7 @@ export interface LibraryOptions {
    * `deployed.is`, the version page may show one of their digests.
    */
   subjects?: readonly string[] | undefined;
-  /** JSON pointer to a new run's id in the response. */
+  /** JSON pointer to a new run's id in the response; default: the usual places. */
   idPointer?: string | undefined;
   /** The service's name for the field `providerModel` of an environment; the real name contains a vendor name. */
   providerModelField?: string | undefined;
@@ -77,7 +77,7 @@ export interface GatePreview {
   copyVariables?: boolean | undefined;
   /** The page that has to respond with 2xx or 3xx before the environment is created; default: the deployment. */
   readyUrl?: string | URL | undefined;
-  /** Maximum time to wait until the deployment responds. Default 5m. */
+  /** How long to wait until the deployment responds; default 5 minutes. */
   readyTimeoutMs?: number | undefined;
 }
 
@@ -89,6 +89,6 @@ export interface DeployedPage {
   pointer?: string | undefined;
   /** The expected version. Default: `trigger.commitSha`, and with `env` the commit of the job. */
   is?: string | undefined;
-  /** Maximum time to wait for the version before the run is created. Default 5m. */
+  /** How long to wait for the version before the run is created; default 5 minutes. */
   timeoutMs?: number | undefined;
 }

@@ -462,6 +462,7 @@ export const rows = {
     type: duration,
     flag: '--ready-timeout <duration>',
     library: 'preview.readyTimeoutMs',
+    libraryHelp: 'How long to wait until the deployment responds; default 5 minutes.',
     default: '5m',
     help: 'maximum time to wait until the deployment responds',
   },
@@ -503,6 +504,7 @@ export const rows = {
     flag: '--deployed-timeout <duration>',
     file: 'top',
     library: 'deployed.timeoutMs',
+    libraryHelp: 'How long to wait for the version before the run is created; default 5 minutes.',
     default: '5m',
     help: 'maximum time to wait for the version before the run is created',
   },
@@ -574,6 +576,7 @@ export const rows = {
     type: pointer,
     file: 'top',
     library: 'idPointer',
+    libraryHelp: "JSON pointer to a new run's id in the response; default: the usual places.",
     help: "JSON pointer to a new run's id in the response",
   },
   'env.providerModelField': {

@@ -49,13 +49,15 @@ describe('an installation from the lockfile', () => {
     }),
   );
 
-  it('needs the archive from which package.json installs rungate', () => {
-    const vendored = { devDependencies: { rungate: 'file:vendor/rungate-0.1.0.tgz' } };
-    expect(installed(vendored, 'package-lock.json').files).toEqual([
-      'package.json',
-      'package-lock.json',
-      'vendor/rungate-0.1.0.tgz',
-    ]);
+  it.each([
+    ['file:vendor/rungate-0.1.0.tgz', ['vendor/rungate-0.1.0.tgz']],
+    ['file:./vendor/rungate-0.1.0.tgz', ['vendor/rungate-0.1.0.tgz']],
+    ['file:../rungate', []],
+    ['file:../rungate-0.1.0.tgz', []],
+    ['file:/tmp/rungate-0.1.0.tgz', []],
+  ])('from %s needs the archive in the repository, if there is one', (rungate, archives) => {
+    const files = ['package.json', 'package-lock.json', ...archives];
+    expect(installed({ devDependencies: { rungate } }, 'package-lock.json').files).toEqual(files);
   });
 });
 
