@@ -101,9 +101,9 @@ function deliveriesSince(state: State, startedAt: number): MockDelivery[] {
  * ```
  */
 export async function startMock(given: MockOptions = {}): Promise<Mock> {
-  const { endingFor, faultFor, mockOptionsOf, versionsFor } = await import('./mock-options.ts');
-  const { endRun, progressNow } = await import('../mock/handlers/run.ts');
-  const { startMock: startService } = await import('../mock/server.ts');
+  const { endingFor, endRun, faultFor, mockOptionsOf, progressNow, startService, versionsFor } = await import(
+    './mock-parts.ts'
+  );
   const options = mockOptionsOf(given);
   const startedAt = (options.clock ?? systemClock).now();
   const mock = await startService(options);

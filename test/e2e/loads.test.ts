@@ -48,8 +48,6 @@ it('run wait on a run that has ended loads only what it needs', async () => {
   expect(files).toContain('dist/cli.js');
   for (const unwanted of [
     'string-width',
-    'src/commands/run/live.ts',
-    'src/output/live/view.ts',
     'cli-table3',
     'conf',
     'ora',

@@ -6,6 +6,7 @@ import { excerpt, sanitize } from '../../sanitize.ts';
 import { shownValue } from '../../settings/fields.ts';
 import { policySettings } from '../../settings/merge.ts';
 import type { Provenance, Setting, SettingName, Settings, SettingValues } from '../../settings/names.ts';
+import { gate } from '../gate/gate.ts';
 import { command } from '../spec.ts';
 import { profilesFile, settingIds, settingName } from './change.ts';
 
@@ -42,9 +43,7 @@ function settingCell(settings: Settings, name: SettingName): string {
 }
 
 /** Returns the settings as `rungate gate` has them, whose defaults are stricter than those of `run wait`. */
-async function settingsOfGate(settings: Settings): Promise<Settings> {
-  // Other commands do not need it.
-  const { gate } = await import('../gate/gate.ts');
+function settingsOfGate(settings: Settings): Settings {
   const present: Readonly<Record<string, Provenance | undefined>> = settings;
   const defaults = Object.entries(gate.defaults ?? {}).flatMap(([name, value]) =>
     (present[name]?.origin ?? 'default') === 'default' ? [[name, { value, origin: 'default' }]] : [],
@@ -84,7 +83,7 @@ export const configList = command({
       await output.alert(`${name} in the profile is not used: it was saved for ${sanitize(origin)}`);
     }
     const { profile, projectFile } = sources;
-    const ofGate = await settingsOfGate(settings);
+    const ofGate = settingsOfGate(settings);
     const report = {
       schemaVersion: 1,
       profile: profile.name,

@@ -10,6 +10,7 @@ import { type ChosenGate, onlyGate } from '../run/plan.ts';
 import { checkReportFlags } from '../run/reports.ts';
 import { runGates } from '../run/run-gates.ts';
 import { command, rowOptions } from '../spec.ts';
+import { resumedGates, storedOptions } from './resume.ts';
 
 /** @throws UsageError for options that have no effect */
 function checkSliceFlags({ slice, new: fresh }: Flags): void {
@@ -47,12 +48,10 @@ export const gate = command({
     if (flags.resume === undefined) checkSliceFlags(flags);
   },
   async continues(io, flags) {
-    return flags.resume === undefined ? null : (await import('./resume.ts')).storedOptions(io, flags);
+    return flags.resume === undefined ? null : storedOptions(io, flags);
   },
   async run(own, { name: names }, { resume }) {
-    // Only a gate in slices needs it.
-    const resumed =
-      resume === undefined ? null : (await import('./resume.ts')).resumedGates(own, names, resume);
+    const resumed = resume === undefined ? null : resumedGates(own, names, resume);
     const { context, chosen } = resumed ?? { context: own, chosen: chosenGates(own, names) };
     await sayNotStrict(context, chosen);
     return runGates(context, chosen);

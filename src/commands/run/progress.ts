@@ -7,6 +7,7 @@ import type { NamedGateReport } from '../../gate/result-types.ts';
 import type { WatchedRun } from '../../gate/watched-run.ts';
 import type { Reporter } from '../../library/reporter.ts';
 import type { Context } from '../context.ts';
+import { liveReporter } from './live.ts';
 import { buildLines, heartbeatMs, outageLines } from './repeated-lines.ts';
 
 function endOf({ result, reason, runs }: NamedGateReport): string {
@@ -194,8 +195,6 @@ export async function progressReporters(
 ): Promise<Reporter[]> {
   const { motion } = context.output;
   if (!motion.possible) return [progressLines(context, gates)];
-  // Loaded on a terminal only: a gate in CI does not need it.
-  const { liveReporter } = await import('./live.ts');
   await motion.load();
   return [liveReporter(context, gates), progressLines(context, gates, true)];
 }

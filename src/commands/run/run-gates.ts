@@ -8,6 +8,7 @@ import { isLocal } from '../../transport/address.ts';
 import { gateStops } from '../ci-context.ts';
 import { guardHubToken, noHub } from '../config/credential-guard.ts';
 import type { Context } from '../context.ts';
+import { openSlice } from '../gate/slice.ts';
 import { printClosing } from './closing.ts';
 import { deployedOptions } from './deployed.ts';
 import { printRequests } from './dry-run.ts';
@@ -44,11 +45,7 @@ export async function runGates(command: Context, chosen: readonly ChosenGate[]):
   const { io, flags, output, settings } = context;
   const starting = planned.flatMap((gate) => (gate.start === undefined ? [] : [gate]));
   if (flags.dryRun === true) return printRequests(context, starting);
-  const slice =
-    flags.slice === undefined
-      ? null
-      : // Other gates do not need it.
-        await (await import('../gate/slice.ts')).openSlice(context, starting);
+  const slice = flags.slice === undefined ? null : await openSlice(context, starting);
   const gates = slice?.gates ?? planned;
   // An earlier command has begun them, so runs may be in progress.
   const hasBegun = slice?.store.plan != null;
