@@ -1,17 +1,9 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Fault, MockOptions } from '../../../src/mock/server.ts';
 import { type Stage, stage, trigger } from '../../cli/harness.ts';
 
 let on: Stage;
-let server: Server | undefined;
-afterEach(async () => {
-  await on?.close();
-  server?.closeAllConnections();
-  server?.close();
-  server = undefined;
-});
+afterEach(() => on.close());
 
 const commit = '3c1d9a7f0b2e4c6a8d1f3b5e7a9c0d2e4f6a8b1c';
 const gate = [...trigger, '--wait', '--json', '--timeout', '30m', '--commit-sha', commit] as const;
@@ -28,7 +20,6 @@ const always = (fault: Fault, skip = 0): Fault => ({
 const some = (fault: Fault, skip: number, times: number): Fault => ({ ...always(fault, skip), times });
 
 const new7 = commit.slice(0, 7);
-const seconds = (text: string) => text.replace(/\bnew\b/g, new7);
 
 /** A run takes 60 s of the fake clock. The gate creates it 2 s after its first read that shows the expected build. */
 const options: MockOptions = { duration: 60_000 };
@@ -37,7 +28,6 @@ interface Rollout {
   /** The versions: `new` is the expected build. */
   deployed: string;
   faults?: Fault[];
-  outcome?: MockOptions['outcome'];
   flags?: string[];
 }
 
@@ -57,51 +47,19 @@ it('--verbose traces each read of the page, without its query', async () => {
 
 describe('the deployed build', () => {
   it.each<[string, Rollout, { verdict: string; code: number; creates: number }]>([
-    ['is new all the time', { deployed: 'new' }, passed],
     ['is old all the time', { deployed: 'old' }, never],
-    ['becomes new before the run is created', { deployed: 'old,new@1m' }, passed],
     ['becomes new just in time', { deployed: 'old,new@298s' }, passed],
-    ['alternates until it is new', { deployed: 'old,old/new@10s,new@1m' }, passed],
-    ['alternates all the time', { deployed: 'old/new' }, never],
     ['becomes old during the run', { deployed: 'new,old@30s' }, changed],
     ['becomes old after the run', { deployed: 'new,old@66s' }, changed],
-    ['becomes old after the last read', { deployed: 'new,old@68s' }, passed],
-    ['becomes old during a failed run', { deployed: 'new,old@30s', outcome: 'failed' }, changed],
-    [
-      'is new during a failed run',
-      { deployed: 'new', outcome: 'failed' },
-      { ...passed, verdict: 'failed', code: 1 },
-    ],
-    [
-      'becomes old during a run that does not end',
-      { deployed: 'new,old@30s', outcome: 'stuck', flags: ['--timeout', '2m'] },
-      changed,
-    ],
-    [
-      'is new during a run that does not end',
-      { deployed: 'new', outcome: 'stuck', flags: ['--timeout', '2m'] },
-      { verdict: 'timeout', code: 3, creates: 1 },
-    ],
-
     [
       'responds with 500 before the run is created',
       { deployed: 'new', faults: [some({ kind: 'status', status: 500 }, 0, 20)] },
       passed,
     ],
     [
-      'always responds with 500',
-      { deployed: 'new', faults: [always({ kind: 'status', status: 500 })] },
-      never,
-    ],
-    [
       'responds with 500 after the run',
       { deployed: 'new', faults: [always({ kind: 'status', status: 500 }, 5)] },
       unknown(5),
-    ],
-    [
-      'becomes old, then responds with 500',
-      { deployed: 'new,old@30s', faults: [always({ kind: 'status', status: 500 }, 8)] },
-      changed,
     ],
     [
       'resets the connection after the run was created',
@@ -113,13 +71,9 @@ describe('the deployed build', () => {
       { deployed: 'new', faults: [always({ kind: 'status', status: 206, body: 'old' }, 3)] },
       unknown(5),
     ],
-
-    ['is always HTML', { deployed: 'new', faults: [always({ kind: 'html-200' })] }, never],
-    ['is HTML after the run', { deployed: 'new', faults: [always({ kind: 'html-200' }, 5)] }, unknown(5)],
-
+    ['is too large once', { deployed: 'new', faults: [some({ kind: 'huge' }, 0, 3)] }, passed],
     ['redirects to itself', { deployed: 'new', faults: [some({ kind: 'redirect-same' }, 1, 1)] }, passed],
     ['redirects to another origin', { deployed: 'new', faults: [always({ kind: 'redirect-other' })] }, never],
-
     [
       'is slow once',
       {
@@ -130,23 +84,15 @@ describe('the deployed build', () => {
       },
       passed,
     ],
-    ['is too large', { deployed: 'new', faults: [some({ kind: 'huge' }, 0, 3)] }, passed],
-  ])('%s', async (_what, { deployed, faults, outcome, flags = [] }, expected) => {
-    on = await stage({ ...options, deployed: seconds(deployed), faults, outcome });
+  ])('%s', async (_what, { deployed, faults, flags = [] }, expected) => {
+    on = await stage({ ...options, deployed: deployed.replace(/\bnew\b/g, new7), faults });
     // One row tries the default, five minutes, which is 300 reads.
-    const brief = expected === never && !deployed.includes('@') ? ['--deployed-timeout', '20s'] : [];
+    const brief = expected === never ? ['--deployed-timeout', '20s'] : [];
     const { code, out } = await on.rungate(...gate, '--deployed-url', page(), ...brief, ...flags);
     const report = JSON.parse(out);
     expect({ verdict: report.runs[0].verdict, code, creates: runs().length }).toEqual(expected);
-    expect(report.deployed).toMatchObject({
-      url: page(),
-      pointer: null,
-      expected: commit,
-      matches:
-        { passed: true, failed: true, timeout: true, mismatch: expected.creates === 0 ? null : false }[
-          expected.verdict
-        ] ?? null,
-    });
+    const matches = expected === passed ? true : expected === changed ? false : null;
+    expect(report.deployed).toMatchObject({ url: page(), pointer: null, expected: commit, matches });
   });
 
   const digest = `sha256:${'ab'.repeat(32)}`;
@@ -155,11 +101,8 @@ describe('the deployed build', () => {
   /** Until the page has shown one of them. */
   const expected = `${commit} or ${digest} or ${second}`;
   it.each<[string, string, string[], { expected: string; code: number }]>([
-    ['the commit', commit, [], { expected: commit, code: 0 }],
-    ['the digest', digest, [], { expected: digest, code: 0 }],
     ['the digest of the second subject', second, [], { expected: second, code: 0 }],
     ['another digest', digest.replaceAll('ab', 'eb'), [], { expected, code: 8 }],
-    ['the tag', 'ghcr.io/acme/shop:1.2', [], { expected, code: 8 }],
     [
       'the commit, but --deployed-is is a digest',
       commit,
@@ -183,31 +126,6 @@ describe('the deployed build', () => {
     const all = expected.split(' or ').map((version) => `"${version}"`);
     expect(result.err).toContain(`${page()} did not show ${all.join(' or ')} in 3 reads in a row within 5 s`);
   });
-
-  it('that is 1 GiB long is not read to its end', async () => {
-    let sent = 0;
-    server = createServer((_, response) => {
-      response.writeHead(200, { 'content-length': 2 ** 30 });
-      const chunk = Buffer.alloc(65_536, 0x20);
-      const write = () => {
-        while (sent < 2 ** 30 && !response.destroyed) {
-          sent += chunk.length;
-          if (!response.write(chunk)) break;
-        }
-      };
-      response.on('drain', write);
-      write();
-    }).listen(0, '127.0.0.1');
-    await new Promise((resolve) => server?.once('listening', resolve));
-    on = await stage(options);
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-    const { code, out } = await on.rungate(...gate, '--deployed-url', url, '--deployed-timeout', '3s');
-    expect(code).toBe(8);
-    expect(JSON.parse(out).deployed.reads[0].error).toContain('too large');
-    expect(runs()).toEqual([]);
-    // Four reads; what the sockets buffer is sent, too.
-    expect(sent).toBeLessThan(4 * 2 ** 25);
-  });
 });
 
 describe('the reads of the version page', () => {
@@ -221,16 +139,7 @@ describe('the reads of the version page', () => {
     expect(reads()).toHaveLength(3 + attempts + 3);
   });
 
-  it('never send a credential of the service', async () => {
-    on = await stage({ ...options, deployed: new7 });
-    await on.rungate(...gate, '--deployed-url', page());
-    const sent = JSON.stringify(reads());
-    expect(sent).not.toContain(on.mock.apiKey);
-    expect(sent).not.toContain(on.mock.token);
-    expect(Object.keys(reads()[0]?.headers ?? {})).not.toContain('x-api-key');
-  });
-
-  it('send the headers of the file, which no output contains', async () => {
+  it('send the headers of the file, which no output contains, and no credential of the service', async () => {
     const faults = [some({ kind: 'reply', text: 'Bearer page-secret-1' }, 0, 1)];
     on = await stage({ ...options, deployed: new7, faults });
     const files = { '/h': 'Authorization: Bearer page-secret-1\r\n\r\nX-Env: staging\n' };
@@ -240,6 +149,8 @@ describe('the reads of the version page', () => {
     expect(reads()[0]?.headers).toMatchObject({ authorization: 'Bearer page-secret-1', 'x-env': 'staging' });
     expect(reads()[0]?.query).toEqual({ key: 'query-secret' });
     expect(out + err).not.toMatch(/page-secret|query-secret/);
+    for (const secret of [on.mock.apiKey, on.mock.token])
+      expect(JSON.stringify(reads())).not.toContain(secret);
     expect(JSON.parse(out).deployed.url).toBe(`${page()}?…`);
   });
 
@@ -255,38 +166,13 @@ describe('the reads of the version page', () => {
 describe('the progress', () => {
   it('warns once about another build, and the result has the counts of the run', async () => {
     on = await stage({ ...options, deployed: `${new7},old@30s`, outcome: 'failed' });
-    const { err, out } = await on.rungate(
-      ...trigger,
-      '--wait',
-      '--commit-sha',
-      commit,
-      '--deployed-url',
-      page(),
-    );
+    const argv = gate.filter((word) => word !== '--json');
+    const { err, out } = await on.rungate(...argv, '--deployed-url', page());
     expect(err.match(/warning: the deployed build is "old", not the expected one/g)).toHaveLength(1);
     expect(err).toMatch(
       /did not test only the expected build: http\S+ showed "old" during the run .*\(2 failed, 0 blocked\)/,
     );
     expect(out).toMatch(/^run_\w+\tmismatch\tcompleted\t2\t0\t/);
-  });
-});
-
-describe('--on', () => {
-  it('mismatch=warn does not let a gate pass that has created no run', async () => {
-    on = await stage({ ...options, deployed: 'old' });
-    const { code, err, out } = await on.rungate(
-      ...trigger,
-      '--wait',
-      '--commit-sha',
-      commit,
-      '--deployed-url',
-      page(),
-      '--on',
-      'mismatch=warn',
-    );
-    expect([code, runs().length]).toEqual([8, 0]);
-    expect(out).toBe('\tmismatch\t\t\t\t\n');
-    expect(err).toContain('✗ shop / checkout was not started');
   });
 });
 
@@ -302,80 +188,47 @@ describe('run wait', () => {
   });
 });
 
-describe('a stop', () => {
-  const stopAt = async (deployed: string, when: () => boolean, ...flags: string[]) => {
-    on = await stage({ ...options, deployed });
-    return on.with({ stopsWhen: when })(...gate, '--deployed-url', page(), ...flags);
-  };
-
-  it('before the expected build is deployed creates nothing', async () => {
-    const { code, out } = await stopAt('old', () => reads().length === 5);
-    expect([code, runs().length, reads().length]).toEqual([143, 0, 5]);
-    expect(JSON.parse(out)).toMatchObject({ result: 'fail', interruptedBy: 'SIGTERM', runs: [] });
-  });
-});
-
 describe('nothing is sent', () => {
-  const refused = async (code: number, text: string, flags: string[], settings = {}, options = trigger) => {
-    on = await stage({ deployed: new7 });
-    const result = await on.with(settings)(...options, ...flags);
-    expect(result.err).toContain(text);
-    expect(result.code).toBe(code);
-    expect(on.mock.requests).toEqual([]);
-  };
-
-  it('without a known commit', () =>
-    refused(64, 'the expected build is unknown', ['--wait', '--deployed-url', 'https://a.example/v']));
-
-  it.each(['--deployed-pointer=/a', '--deployed-is=1', '--deployed-timeout=1m', '--deployed-header-file=/h'])(
-    'with %s and no URL',
-    (flag) => refused(64, 'has no effect without the URL of the version page', ['--wait', flag]),
-  );
-
-  it.each([
-    ['an empty URL', ['--deployed-url='], '--deployed-url is empty'],
-    ['a URL of http', ['--deployed-url=http://a.example/v'], 'uses http, which is not encrypted'],
-    ['a URL with a password', ['--deployed-url=https://a:b@a.example/v'], '--deployed-header-file'],
-    ['a URL with a placeholder', ['--deployed-url=https://a.example/$V'], 'placeholder'],
+  const url = '--deployed-url=https://a.example/';
+  const header = [url, '--deployed-header-file=/h'];
+  const known = ['--commit-sha', commit];
+  it.each<[string, string[], number, string, Record<string, string>?]>([
+    ['without a known commit', [url], 64, 'the expected build is unknown'],
+    ...['pointer=/a', 'is=1', 'timeout=1m', 'header-file=/h'].map(
+      (option): [string, string[], number, string] => [
+        `with --deployed-${option} and no URL`,
+        [`--deployed-${option}`],
+        64,
+        'has no effect without the URL of the version page',
+      ],
+    ),
+    ['with an empty URL', [...known, '--deployed-url='], 64, '--deployed-url is empty'],
     [
-      'a pointer without a slash',
-      ['--deployed-url=https://a.example/', '--deployed-pointer=version'],
-      'is not a JSON pointer',
+      'with a URL of http',
+      [...known, '--deployed-url=http://a.example/v'],
+      78,
+      'uses http, which is not encrypted',
     ],
-    ['an empty text', ['--deployed-url=https://a.example/', '--deployed-is= '], '--deployed-is is empty'],
-    ['a timeout of 0', ['--deployed-url=https://a.example/', '--deployed-timeout=0'], 'is not a duration'],
-  ])('with %s', async (_what, flags, text) => {
-    on = await stage({});
-    const { code, err } = await on.rungate(...gate, ...flags);
-    expect([64, 78]).toContain(code);
-    expect(err).toContain(text);
-    expect(on.mock.requests).toEqual([]);
-  });
-
-  it.each([
-    ['is missing', {}, 78, 'the header file cannot be read'],
-    ['has a line that is not a header', { '/h': 'X-A: b\ntop-secret-token\n' }, 64, 'line 2 is not a header'],
-    ['sets the host', { '/h': 'Host: b' }, 64, 'cannot be set as a header'],
-    ['has a value that is not ASCII', { '/h': 'X-A: é' }, 64, 'must be visible ASCII'],
-  ])('if the header file %s', async (_what, files, code, text) => {
+    ['with a password', [...known, '--deployed-url=https://a:b@a.example/v'], 78, '--deployed-header-file'],
+    ['with a placeholder', [...known, '--deployed-url=https://a.example/$V'], 78, 'placeholder'],
+    ['with a wrong pointer', [url, ...known, '--deployed-pointer=version'], 64, 'is not a JSON pointer'],
+    ['with an empty text', [url, '--deployed-is= '], 64, '--deployed-is is empty'],
+    ['with a timeout of 0', [url, ...known, '--deployed-timeout=0'], 64, 'is not a duration'],
+    ['if the header file is missing', [...header, ...known], 78, 'the header file cannot be read'],
+    [
+      'if it has another line',
+      [...header, ...known],
+      64,
+      'line 2 is not a header',
+      { '/h': 'X-A: b\ntop-secret-token\n' },
+    ],
+    ['if it sets the host', [...header, ...known], 64, 'cannot be set as a header', { '/h': 'Host: b' }],
+    ['if it is not ASCII', [...header, ...known], 64, 'must be visible ASCII', { '/h': 'X-A: é' }],
+  ])('%s', async (_what, flags, code, text, files = {}) => {
     on = await stage({ deployed: new7 });
-    const flags = ['--deployed-url', page(), '--deployed-header-file', '/h'];
-    const result = await on.with({ files })(...gate, ...flags);
-    expect(result.err).toContain(text);
+    const result = await on.with({ files })(...trigger, '--wait', ...flags);
+    expect([result.code, result.err]).toEqual([code, expect.stringContaining(text)]);
     expect(result.err).not.toContain('top-secret-token');
-    expect(result.code).toBe(code);
     expect(on.mock.requests).toEqual([]);
-  });
-});
-
-describe('each run is created by one request', () => {
-  it('by a re-run job, which attaches to its run and checks the build from its first status read on', async () => {
-    on = await stage({ ...options, deployed: new7 });
-    const key = ['--idempotency-key', 'build-12'];
-    await on.rungate(...trigger, '--commit-sha', commit, ...key);
-    on.mock.deploy(`${new7},old@30s`);
-    const { code, out } = await on.rungate(...gate, ...key, '--deployed-url', page());
-    expect([code, on.mock.state.runs.size]).toEqual([8, 1]);
-    expect(JSON.parse(out).runs).toMatchObject([{ reattached: true, verdict: 'mismatch' }]);
   });
 });

@@ -148,33 +148,3 @@ describe('the live view of several gates', () => {
     expect(screen.lines()).toContain('✗ gate failed (exit 1): web-checkout failed; mobile-checkout skipped');
   });
 });
-
-describe('the result on a terminal', () => {
-  const result = async (
-    columns: number,
-    outcome: 'failed' | 'passed' | 'blocked' | 'cancelled' = 'failed',
-    ...more: string[]
-  ) => {
-    on = await stage({ outcome, duration: 0 });
-    const id = (await on.rungate(...trigger)).out.trim();
-    const { io, printed } = memoryIo({ isTTY: true, clock: on.clock, env: { ...on.env, NO_COLOR: '1' } });
-    await main(['run', 'wait', id, ...more], {
-      ...io,
-      out: { ...io.out, columns, write: (text) => io.out.write(text) },
-    });
-    return { id, lines: printed().out.split('\n'), err: printed().err };
-  };
-
-  it('shows a failed run that the policy lets pass as a warning, and how to make it fail', async () => {
-    const { err, lines, id } = await result(80, 'failed', '--on', 'failed=pass');
-    expect(lines.join(' ')).toContain('failed');
-    expect(err).not.toContain('✓');
-    expect(err).toContain(`! WARNING: run ${id} failed: 2 failed, 0 blocked`);
-    expect(err).toMatch(
-      /→ the gate lets it pass; --on failed=fail makes it fail\n! gate passed with 1 warning\n$/,
-    );
-    await on.close();
-    const quiet = await result(80, 'failed', '--on', 'failed=pass', '--quiet');
-    expect(quiet.err).toMatch(/WARNING: run[\s\S]*! gate passed with 1 warning/);
-  });
-});
