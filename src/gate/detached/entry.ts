@@ -1,0 +1,165 @@
+/** A detached gate, as far as it is known without its key. `commit` and `context` name its commit status. */
+export interface DetachedNames {
+  id: string;
+  /** `owner/name`. */
+  repository: string;
+  commit: string;
+  context: string;
+}
+
+/** A detached gate, as a job hands it to the hub. */
+export interface DetachedSave {
+  /** Its state, which only a job with the same API key can read. */
+  sealed: string;
+  /** The runs whose deliveries start a job. */
+  runs: readonly string[];
+  /** The time until its timeout, in milliseconds. */
+  endsInMs: number;
+  /** Its commit status is set. */
+  done: boolean;
+  /** The job ends, and the gate goes on without one. */
+  released: boolean;
+}
+
+/** A detached gate, as the hub keeps it. Wall times of the hub, in milliseconds. Plain JSON. */
+export interface DetachedGate extends DetachedNames {
+  /** The branch on which the job runs that goes on with it. */
+  ref: string;
+  /** The pull request, whose newer gate replaces this one; null where none does. */
+  pull: string | null;
+  registeredAt: number;
+  sealed: string;
+  runs: readonly string[];
+  endsAt: number;
+  done: boolean;
+  /** The gate that has replaced it. */
+  replacedBy: string | null;
+  /** The job that goes on with it, by a random text that only that job has. */
+  lease: { job: string; until: number } | null;
+  /** Until then, that job may set the commit status. */
+  decidesUntil: number;
+  /** Deliveries that name a run count from this time on. */
+  heardFrom: number;
+  /** The time of a delivery that named one of its runs. */
+  namedAt: number | null;
+  /** The jobs that were started for it since a job has last handed it over, and the time of the last. */
+  starts: { count: number; at: number };
+}
+
+/** A job renews its lease every minute. */
+export const leaseMs = 3 * 60_000;
+/** The time for one request that sets a commit status, and its way. */
+export const decideMs = 45_000;
+/** After this time without a job that goes on, another one is started. */
+export const repeatMs = 10 * 60_000;
+export const mostRepeats = 3;
+/** A gate stays as long after its timeout. */
+export const keptMs = 24 * 60 * 60_000;
+/** A delivery may have come between the last read and the save. */
+const hearingMs = 15_000;
+
+export type Refusal = 'unknown' | 'replaced' | 'leased';
+
+/** Returns a gate that a job registers, which goes on with it. */
+export function registered(
+  names: DetachedNames & Pick<DetachedGate, 'ref' | 'pull'>,
+  save: DetachedSave,
+  job: string,
+  now: number,
+): DetachedGate {
+  const { sealed, runs, endsInMs, done } = save;
+  return {
+    ...names,
+    registeredAt: now,
+    sealed,
+    runs,
+    endsAt: now + endsInMs,
+    done,
+    replacedBy: null,
+    lease: { job, until: now + leaseMs },
+    decidesUntil: 0,
+    heardFrom: now,
+    namedAt: null,
+    starts: { count: 0, at: 0 },
+  };
+}
+
+const isOpen = ({ done, replacedBy }: DetachedGate) => !done && replacedBy === null;
+
+/** Returns whether the first gate is replaced by the second: both decide the same commit status, or the same pull request. */
+export function replaces(older: DetachedGate, newer: DetachedGate): boolean {
+  const isSameStatus = older.repository === newer.repository && older.context === newer.context;
+  const isSamePull = older.pull !== null && older.pull === newer.pull;
+  const isOlder =
+    older.registeredAt < newer.registeredAt ||
+    (older.registeredAt === newer.registeredAt && older.id < newer.id);
+  return isOpen(older) && isSameStatus && (isSamePull || older.commit === newer.commit) && isOlder;
+}
+
+/** Returns the gate as it is replaced; null while its job may be setting the commit status. */
+export function replaced(gate: DetachedGate, by: string, now: number): DetachedGate | null {
+  if (now < gate.decidesUntil) return null;
+  return { ...gate, replacedBy: by, lease: null };
+}
+
+const isLeased = ({ lease }: DetachedGate, now: number) => lease !== null && now < lease.until;
+
+/** Lets a job go on with a gate. */
+export function fetched(gate: DetachedGate, job: string, now: number): DetachedGate | Refusal {
+  if (gate.replacedBy !== null) return 'replaced';
+  if (isLeased(gate, now) && gate.lease?.job !== job) return 'leased';
+  return { ...gate, lease: { job, until: now + leaseMs } };
+}
+
+/** Keeps what a job that goes on with the gate hands over. */
+export function saved(
+  gate: DetachedGate,
+  { sealed, runs, endsInMs, done, released }: DetachedSave,
+  job: string,
+  now: number,
+): DetachedGate | Refusal {
+  if (gate.replacedBy !== null) return 'replaced';
+  // Another job may have read a lease that has expired.
+  if (gate.lease?.job !== job) return 'leased';
+  const kept = { ...gate, sealed, runs, endsAt: now + endsInMs, done, decidesUntil: 0 };
+  if (!released) return { ...kept, lease: { job, until: now + leaseMs } };
+  const heardFrom = now - hearingMs;
+  const namedAt = gate.namedAt !== null && gate.namedAt >= heardFrom ? gate.namedAt : null;
+  return { ...kept, lease: null, heardFrom, namedAt, starts: { count: 0, at: 0 } };
+}
+
+/** Lets the job that goes on with the gate set the commit status: no newer gate begins meanwhile. */
+export function deciding(gate: DetachedGate, job: string, now: number): DetachedGate | Refusal {
+  if (gate.replacedBy !== null) return 'replaced';
+  if (gate.lease?.job !== job) return 'leased';
+  return { ...gate, lease: { job, until: now + leaseMs }, decidesUntil: now + decideMs };
+}
+
+/** Returns the time at which a job is to be started for the gate, or null. */
+export function startAt(gate: DetachedGate): number | null {
+  if (!isOpen(gate)) return null;
+  const { lease, endsAt, namedAt, starts } = gate;
+  const free = lease?.until ?? 0;
+  if (starts.count === 0) return Math.max(free, Math.min(namedAt ?? endsAt, endsAt));
+  if (starts.count <= mostRepeats) return Math.max(free, starts.at + repeatMs);
+  // Its timeout is another reason.
+  return starts.at < endsAt ? Math.max(free, endsAt) : null;
+}
+
+export const started = (gate: DetachedGate, now: number): DetachedGate => ({
+  ...gate,
+  // The repeats count again once its timeout has come.
+  starts: {
+    count: now >= gate.endsAt && gate.starts.at < gate.endsAt ? 1 : gate.starts.count + 1,
+    at: now,
+  },
+});
+
+/** Returns the gate after a delivery that named one of its runs. */
+export const named = (gate: DetachedGate, at: number): DetachedGate =>
+  at < gate.heardFrom || gate.namedAt !== null ? gate : { ...gate, namedAt: at };
+
+/** Returns whether a gate can be continued by any job: it is open, and no job goes on with it. */
+export const isPending = (gate: DetachedGate, now: number): boolean => isOpen(gate) && !isLeased(gate, now);
+
+export const isForgotten = ({ endsAt }: DetachedGate, now: number): boolean => now >= endsAt + keptMs;
