@@ -645,6 +645,12 @@ export const rows = {
     required: ['library'],
     help: 'tokens of the hub, one per line: a hub accepts all of them, a gate sends the first',
   },
+  githubToken: {
+    type: text,
+    secret: 'variable',
+    env: 'RUNGATE_GITHUB_TOKEN',
+    help: 'token of GitHub: a gate with --detach sets commit statuses with it, a hub starts jobs',
+  },
   receiptKey: {
     type: text,
     secret: 'variable',

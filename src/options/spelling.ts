@@ -12,6 +12,7 @@ const inCommands: Phrases = {
   call: '',
   query: (key) => `--${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`,
   trust: '--ca-file or NODE_EXTRA_CA_CERTS',
+  githubApi: 'GITHUB_API_URL',
   'give.key': `set RUNGATE_API_KEY to an API key of the service, or RUNGATE_API_KEY_FILE to the file with the key, or save it: rungate login; ${credentials}`,
   'give.bearer': `set RUNGATE_TOKEN to the bearer token of a user session, or RUNGATE_TOKEN_FILE to the file with the token, or save it: rungate login --token; ${credentials}`,
   'give.either': `set RUNGATE_TOKEN or RUNGATE_API_KEY, or one of these with _FILE to the path of a file, or save one: rungate login; ${credentials}`,

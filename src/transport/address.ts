@@ -17,7 +17,7 @@ export function isLocal(apiUrl: string): boolean {
 
 /** The receiver of requests, and the settings about it as its user writes them, for errors. */
 export interface Receiver {
-  readonly server: 'service' | 'hub' | 'page' | 'deployment' | 'proxy';
+  readonly server: 'service' | 'hub' | 'page' | 'deployment' | 'proxy' | 'GitHub API';
   /** The setting with its URL. */
   readonly address: string;
   /** The settings with the credential of requests; empty if they have none. */
@@ -33,6 +33,7 @@ export interface Receiver {
 const settingsOf = {
   service: ['apiUrl', 'apiKey', 'token'],
   hub: ['hub.url', 'hubTokens'],
+  'GitHub API': ['githubApi', 'githubToken'],
   page: ['deployed.url', 'deployedHeaderFile'],
   deployment: ['preview.baseUrl'],
 } as const;
@@ -65,7 +66,7 @@ export function parseApiUrl(
 ): URL {
   const text = address.trim();
   const port = server === 'hub' ? 4020 : 4010;
-  const example = `set ${setting} to a URL like https://${server}.example.com, or http://localhost:${port} for a local ${server}`;
+  const example = `set ${setting} to a URL like https://${server.replace(' ', '-').toLowerCase()}.example.com, or http://localhost:${port} for a local ${server}`;
   const problem = (what: string, hint = example) =>
     new ConfigError(`the URL of the ${server} ${what}`, { hint });
   if (text === '') throw problem('is not set');
