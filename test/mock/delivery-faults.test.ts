@@ -158,6 +158,30 @@ describe('the delivery fault', () => {
   });
 });
 
+describe('a mock without faults', () => {
+  it.each([
+    ['passed', 'run.completed', 'completed'],
+    ['cancelled', 'run.cancelled', 'cancelled'],
+  ] as const)(
+    'announces a run that ends as %s with run.started and %s, once each',
+    async (outcome, type, state) => {
+      const { mock, run, received, types } = await started([], { outcome, duration: 10, clock: systemClock });
+      await run();
+      await until(() => received.length >= 2);
+      await mock.deliveriesSent();
+      expect(types()).toEqual(['run.started', type]);
+      expect(JSON.parse(String(received[1]?.body)).data).toMatchObject({ state });
+    },
+  );
+
+  it('sends nothing to other machines by default', async () => {
+    const { asUser } = await started([]);
+    const url = 'http://192.0.2.1:9/hook';
+    const { id } = (await asUser('POST', '/api/webhooks', { url })).json();
+    expect((await asUser('POST', `/api/webhooks/${id}/test`)).json()).toMatchObject({ status: 'not_sent' });
+  });
+});
+
 describe('a delivery fault', () => {
   it('affects the deliveries of its event, counted like requests', async () => {
     const { mock, run, test, types } = await started(['drop@run.completed:2']);

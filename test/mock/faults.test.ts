@@ -213,13 +213,8 @@ describe('a fault', () => {
 
 describe('parsing a fault', () => {
   it.each<[string, Fault]>([
-    ['reset', { kind: 'reset' }],
-    ['503', { kind: 'status', status: 503 }],
     ['html-502@run.status:3', { kind: 'html-502', endpoint: 'run.status', skip: 2, times: 1 }],
     ['503@create', { kind: 'status', status: 503, endpoint: 'run.trigger' }],
-    ['503@trigger', { kind: 'status', status: 503, endpoint: 'run.trigger' }],
-    ['reset@status', { kind: 'reset', endpoint: 'run.status' }],
-    ['reset:2-5', { kind: 'reset', skip: 1, times: 4 }],
     ['reset:2-', { kind: 'reset', skip: 1, times: Number.POSITIVE_INFINITY }],
     ['reset:all', { kind: 'reset', times: Number.POSITIVE_INFINITY }],
     ['reset:20%', { kind: 'reset', chance: 0.2, times: Number.POSITIVE_INFINITY }],
@@ -232,22 +227,15 @@ describe('parsing a fault', () => {
   ])('accepts %s', (text, fault) => expect(parseFault(text)).toEqual(fault));
 
   it.each([
-    ['', /unknown fault/],
     ['reset2', /unknown fault/],
-    ['status', /unknown fault/],
     ['600', /unknown fault/],
     ['reset@run', /unknown endpoint "run"/],
-    ['reset@run.completed', /unknown endpoint "run.completed"/],
-    ['early@create', /early affects no event/],
     ['early@run.started', /early affects no event "run.started"/],
     ['drop@run.status', /drop affects no event "run.status"/],
     ['drop=5s', /drop: this fault has no duration/],
     ['delay=', /--fault delay: "" is not a duration/],
-    ['reset:', /not a valid condition/],
     ['reset:0', /not a valid condition/],
-    ['reset:5-2', /not a valid condition/],
     ['reset:120%', /not a valid condition/],
-    ['reset:10s-5s', /not a valid condition/],
   ])('rejects %j', (text, message) => {
     expect(() => parseFault(text)).toThrow(UsageError);
     expect(() => parseFault(text)).toThrow(message);
@@ -291,20 +279,6 @@ describe('the endpoint for faults', () => {
 });
 
 describe('the list of faults', () => {
-  it('draws faults with a probability by the seed, so that they repeat', async () => {
-    const drawn = async () => {
-      const { call } = await startService({ seed: 5, faults: [parseFault('418:40%')] });
-      const codes: number[] = [];
-      for (let i = 0; i < 40; i += 1) codes.push((await call('GET', '/api/orders/summary.json')).status);
-      return codes;
-    };
-    const first = await drawn();
-    expect(await drawn()).toEqual(first);
-    const affected = first.filter((code) => code === 418).length;
-    expect(affected).toBeGreaterThan(8);
-    expect(affected).toBeLessThan(24);
-  });
-
   it('applies a fault only within its time window', async () => {
     const { call, clock } = await startService({ faults: [parseFault('418:5s-10s')] });
     const code = async () => (await call('GET', '/api/orders/summary.json')).status;

@@ -106,30 +106,4 @@ describe('an attachment', () => {
     expect([response.status, response.json()]).toEqual([201, record]);
     expect(after.attachments).toEqual([response.json()]);
   });
-
-  it('can be JSON with any fields', async () => {
-    const { response, after } = await attach(
-      '{"url":"https://a.example.test","id":"mine"}',
-      'application/json',
-    );
-    expect([response.status, response.json()]).toMatchObject([201, { url: 'https://a.example.test' }]);
-    expect(idOf(response)).toMatch(/^att_/);
-    expect(after.attachments).toEqual([response.json()]);
-  });
-});
-
-describe('an unknown project or observation', () => {
-  it('gets 404, as do those of another project', async () => {
-    const { asUser, list } = await staged();
-    const [first] = await list();
-    const rows = [
-      ['/api/projects/nowhere/observations', 'Project not found'],
-      [`${path}/obs_no`, 'Observation not found'],
-      [`/api/projects/shop-mobile/observations/${first?.id}`, 'Observation not found'],
-    ];
-    for (const [target = '', error] of rows) {
-      const response = await asUser('GET', target);
-      expect([target, response.status, response.json().error]).toEqual([target, 404, error]);
-    }
-  });
 });

@@ -6,17 +6,6 @@ const numbers = (count: number) => Array.from({ length: count }, (_, index) => i
 const same = (item: number) => item;
 
 describe('a page', () => {
-  it.each([
-    [0, {}, { items: [], page: 1, pageSize: 20, totalPages: 0, hasNextPage: false, hasPreviousPage: false }],
-    [2, { pageSize: 2 }, { items: [0, 1], totalPages: 1, hasNextPage: false, hasPreviousPage: false }],
-    [3, { pageSize: 2 }, { items: [0, 1], totalPages: 2, hasNextPage: true, hasPreviousPage: false }],
-    [3, { page: 2, pageSize: 2 }, { items: [2], totalPages: 2, hasNextPage: false, hasPreviousPage: true }],
-    [3, { page: 9, pageSize: 2 }, { items: [], page: 9, hasNextPage: false, hasPreviousPage: true }],
-    [47, {}, { totalCount: 47, pageSize: 20, totalPages: 3 }],
-  ])('has the right part of a list of %i for %j', (count, query, expected) => {
-    expect(servedPage(numbers(count), query, same)).toMatchObject(expected);
-  });
-
   it('cannot be larger than the maximum', () => {
     expect(servedPage(numbers(1), { pageSize: 100 }, same).pageSize).toBe(100);
     expect(() => servedPage(numbers(1), { pageSize: 101 }, same)).toThrow(

@@ -14,10 +14,6 @@ describe('the outcome', () => {
     expect(finalCounts(outcome, { failed: 4, blocked: 3 })).toEqual(counts);
   });
 
-  it('keeps the default of a count that is not requested', () => {
-    expect(finalCounts('failed', { blocked: 5 })).toEqual({ failed: 2, blocked: 5 });
-  });
-
   it('counts up in whole numbers and reaches the final count only at the end', () => {
     const time = fc.double({ min: 0, max: 1000, noNaN: true });
     const count = fc.integer({ min: 0, max: 50 });

@@ -26,10 +26,6 @@ async function getSummary(handler: Handlers['orders.summary']) {
 }
 
 describe('the service', () => {
-  it('sends a response that matches the API', async () => {
-    expect(await getSummary(() => ({ body: summary }))).toEqual([200, summary]);
-  });
-
   it('returns 500 for a response that does not match the API but compiles', async () => {
     expect(await getSummary(() => ({ body: { ...summary, currency: 'USD' } }))).toEqual([
       500,

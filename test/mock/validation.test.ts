@@ -35,25 +35,12 @@ describe.each(names)('%s', (name) => {
 
 describe('the query', () => {
   it.each([
-    ['/api/environments?page=2&pageSize=50', 200, undefined],
     ['/api/environments?pageSize=101', 422, 'query.pageSize must be a number of at most 100'],
-    ['/api/environments?pageSize=0', 422, 'query.pageSize must be a number of at least 1, not 0'],
-    ['/api/environments?page=0', 422, 'query.page must be a number of at least 1, not 0'],
     ['/api/environments?page=two', 422, 'query.page must be a number, not a string'],
-    ['/api/environments?page=1.5', 422, 'query.page must be an integer, not 1.5'],
-    ['/api/environments?page=', 422, 'query.page must be a number, not an empty string'],
     ['/api/environments?page=1&page=2', 422, 'query.page must be a number, not an array of 2'],
-    ['/api/webhooks?includeGlobal=false&projectId=p', 200, undefined],
     ['/api/webhooks?includeGlobal=no', 422, 'query.includeGlobal must be a boolean, not a string'],
     ['/api/projects/shop/observations?status=open&createdAfter=2026-01-01T00:00:00Z', 200, undefined],
-    [
-      '/api/projects/p/observations?createdAfter=yesterday',
-      422,
-      'query.createdAfter must be a date, or a date and time with a zone, not a string',
-    ],
-    ['/api/projects/shop/observations?status=1', 200, undefined],
     ['/api/projects/shop/observations/search?q=a&limit=3', 200, undefined],
-    ['/api/environments?toString=1', 422, 'query.toString is unknown'],
   ])('%s gets %i: %s', async (path, status, details) => {
     const { call, headers } = await asUser();
     const response = await call('GET', path, { headers });
@@ -68,25 +55,11 @@ describe('the body', () => {
   it.each([
     ['POST', '/api/settings/api-keys', '{"scopes":["ci:trigger"]}', 'body.name is missing (a string)'],
     [
-      'POST',
-      '/api/settings/api-keys',
-      '{"name":""}',
-      'body.name must be a non-empty string, not an empty string',
-    ],
-    [
-      'POST',
-      '/api/settings/api-keys',
-      '{"name":"a","scopes":"ci:trigger"}',
-      'body.scopes must be an array, not a string',
-    ],
-    ['POST', '/api/settings/api-keys', '{"name":"a","expires":1}', 'body.expires is unknown'],
-    [
       'PUT',
       '/api/environments/e',
       '{"mobileRuntimeOverrides":{"udid":1}}',
       'body.mobileRuntimeOverrides.udid must be a string, not 1',
     ],
-    ['POST', '/api/projects/p/observations', '[]', 'body must be an object, not an empty array'],
     ['POST', '/api/webhooks/w/test', '"now"', 'body must be an object, not a string'],
     ['DELETE', '/api/webhooks/w', '{}', 'body: this endpoint takes no body'],
   ])('of %s %s cannot be %s: %s', async (method, path, body, details) => {
@@ -99,11 +72,7 @@ describe('the body', () => {
 describe('a request', () => {
   it.each([
     ['GET', '/api/nothing', 404, null],
-    ['GET', '/', 404, null],
-    ['GET', '/api/ci/runs/', 404, null],
     ['PATCH', '/api/environments/e', 405, 'DELETE, PUT'],
-    ['GET', '/api/ci/runs', 405, 'POST'],
-    ['GET', '/api/ci/runs/%zz', 400, null],
   ])('%s %s gets %i with an error body', async (method, path, status, allow) => {
     const { call } = await startService();
     const response = await call(method, path);

@@ -13,21 +13,6 @@ async function start(options: MockOptions) {
 }
 
 describe('the version page', () => {
-  it('shows the deployed version as text and as JSON, without a credential', async () => {
-    const get = await start({ deployed: '3c1d9a7' });
-    const page = await get();
-    expect([page.status, page.headers.get('content-type'), await page.text()]).toEqual([
-      200,
-      'text/plain; charset=utf-8',
-      '3c1d9a7\n',
-    ]);
-    expect(await (await get('/_mock/version.json')).json()).toEqual({ version: '3c1d9a7' });
-    expect(mock.requests.map(({ path, status }) => [path, status])).toEqual([
-      ['/_mock/version', 200],
-      ['/_mock/version.json', 200],
-    ]);
-  });
-
   it('changes at the times that the option names', async () => {
     const get = await start({ deployed: 'a,b@2,c@1m' });
     const seen = [];
