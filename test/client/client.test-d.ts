@@ -1,35 +1,9 @@
 import { expectTypeOf, test } from 'vitest';
-import { createClient, type ServiceClient } from '../../src/client/create-client.ts';
+import type { ServiceClient } from '../../src/client/create-client.ts';
 import type { RunStatus } from '../../src/contract/service-types.ts';
 import type { EndedRunStatus, PendingRunStatus } from '../../src/contract/types.ts';
 
 declare const client: ServiceClient;
-
-test('the client has a method for each endpoint', () => {
-  expectTypeOf(createClient).returns.toEqualTypeOf<ServiceClient>();
-  expectTypeOf(client.run.status).returns.resolves.toHaveProperty('state');
-  expectTypeOf(client.orders.get('o')).resolves.toHaveProperty('total').toEqualTypeOf<number>();
-  expectTypeOf(client.keys.create({ name: 'n' }))
-    .resolves.toHaveProperty('apiKey')
-    .toEqualTypeOf<string>();
-  expectTypeOf(client.env.list())
-    .resolves.toHaveProperty('hasNextPage')
-    .toEqualTypeOf<boolean | null | undefined>();
-  expectTypeOf(client.run.cancel('r')).resolves.toBeUnknown();
-  expectTypeOf(client.close).toEqualTypeOf<() => Promise<void>>();
-});
-
-test('valid calls compile', () => {
-  void client.run.trigger({ projectSlug: 'p', processSlug: 'c' }, { idempotencyKey: 'k' });
-  void client.run.trigger({ projectSlug: 'p', tags: ['a'] });
-  void client.run.trigger({ projectSlug: 'p', tags: 'a,b'.split(',') });
-  void client.run.cancel('r', { reason: 'no' }, { maxRequests: 1 });
-  void client.env.vars.update('e', 'v', { any: 'field' }, { timeoutMs: 1000 });
-  void client.env.list({ page: 1, pageSize: 50 });
-  void client.env.list(undefined, { maxRequests: 1 });
-  void client.webhooks.deliveries.retry('w', 'd');
-  void client.observations.search('p', { q: 'text', page: 2 });
-});
 
 test('attach accepts bytes, a Blob, or a file with a name and a type', () => {
   const bytes = Uint8Array.of(1);
@@ -71,11 +45,6 @@ test('a missing path parameter does not compile', () => {
   void client.env.vars.update('e', { any: 'field' });
   // @ts-expect-error
   void client.webhooks.deliveries.get('w');
-});
-
-test('a path parameter of the wrong type does not compile', () => {
-  // @ts-expect-error
-  void client.run.status(7);
 });
 
 test('a query key that is unknown or has the wrong type does not compile', () => {

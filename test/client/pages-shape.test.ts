@@ -52,16 +52,10 @@ describe('a response with a list', () => {
   });
 
   test.each<[object, object, boolean]>([
-    [{ page: 1, totalPages: 3 }, {}, true],
     [{ page: 3, totalPages: 3 }, {}, false],
-    [{ totalPages: 3 }, {}, true],
     [{ totalPages: 3 }, { page: 3 }, false],
-    [{ page: 2, pageSize: 2, totalCount: 5 }, {}, true],
     [{ page: 3, pageSize: 2, totalCount: 5 }, {}, false],
-    [{ totalCount: 5 }, {}, true],
-    [{ totalCount: 22 }, { page: 2 }, false],
     [{ totalCount: 12 }, { page: 2, pageSize: 10 }, false],
-    [{ totalCount: 2 }, {}, false],
     [{ page: 3, totalPages: 3, hasNextPage: true }, {}, true],
     [{ totalCount: 5, hasNextPage: false }, {}, false],
   ])('with two items and %j, requested with %j, has a next page: %j', (fields, requested, expected) => {
@@ -82,12 +76,9 @@ describe('a response with a list', () => {
 
   test.each([
     ['page', '1', 'string "1"'],
-    ['page', { number: 1 }, 'an object with number'],
     ['totalPages', 1.5, 'number 1.5'],
     ['totalCount', -1, 'number -1'],
     ['totalCount', Number.POSITIVE_INFINITY, 'a number beyond 1.8e308'],
-    ['totalCount', '1e999', 'string "1e999"'],
-    ['pageSize', [], 'an empty array'],
     ['hasNextPage', 'yes', 'string "yes"'],
   ])('omits %s if it is %j, and reports the field', (field, value, received) => {
     const page = readPage({ items: [1], [field]: value });

@@ -27,12 +27,6 @@ test('the iterator takes the arguments of the method', () => {
   void client.env.list.all({ page: '1' });
 });
 
-test('a paged list can also be called for one page', () => {
-  expectTypeOf(client.env.list())
-    .resolves.toHaveProperty('hasNextPage')
-    .toEqualTypeOf<boolean | null | undefined>();
-});
-
 test('an endpoint without pages has no iterator', () => {
   // @ts-expect-error
   void client.run.status.all;

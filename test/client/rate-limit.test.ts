@@ -103,16 +103,6 @@ describe('a list of 200 pages', () => {
     expect(minutes).toBeLessThan(3.5);
   });
 
-  test('is read without waiting up to the ceiling', async () => {
-    expect((await listAll({}, 60)).minutes).toBeLessThan(0.1);
-  });
-
-  test('runs into the limits with `pace: false`', async () => {
-    const { items, refused } = await listAll({ pace: false }, 70);
-    expect(items).toBe(70);
-    expect(refused).toBeGreaterThan(0);
-  });
-
   test('is read without waiting from a service on this machine', async () => {
     const { url } = await serve(({ seen, response }) => {
       const page = Number(new URL(seen.url, 'http://x').searchParams.get('page'));

@@ -41,11 +41,9 @@ const refused = (name: EndpointName, input: Partial<RequestInput>) =>
 describe('the API URL', () => {
   test.each([
     ['https://service.example.com', 'https://service.example.com/api/orders.json'],
-    ['https://service.example.com/', 'https://service.example.com/api/orders.json'],
     [' https://service.example.com\n', 'https://service.example.com/api/orders.json'],
     ['https://service.example.com:8443/a/b//', 'https://service.example.com:8443/a/b/api/orders.json'],
     ['http://localhost:4000', 'http://localhost:4000/api/orders.json'],
-    ['http://shop.localhost', 'http://shop.localhost/api/orders.json'],
     ['http://127.1.2.3', 'http://127.1.2.3/api/orders.json'],
     ['http://[::1]:80', 'http://[::1]/api/orders.json'],
   ])('%j is resolved to %s', (given, url) => {
@@ -54,17 +52,12 @@ describe('the API URL', () => {
 
   test.each([
     ['', 'is not set'],
-    ['service', 'not a URL'],
     ['localhost:4000', 'must begin with https://'],
-    ['ftp://service.example.com', 'must begin with https://'],
     ['https://user:hunter22@service.example.com', 'must not contain a user name'],
     ['https://service.example.com/?key=hunter22', 'must not have a query'],
-    ['https://service.example.com/?', 'must not have a query'],
     ['https://service.example.com/#hunter22', 'must not have a query or a fragment'],
     ['http://service.example.com', 'not encrypted'],
     ['http://127.0.0.1.example.com', 'not encrypted'],
-    ['http://localhost.example.com', 'not encrypted'],
-    ['http://10.0.0.1', 'not encrypted'],
   ])('%j is refused as a configuration error', (given, message) => {
     const error = thrown(() => prepare('orders.list', {}, { apiUrl: given }), ConfigError);
     expect(error.message).toContain(message);
@@ -89,11 +82,8 @@ describe('path parameters', () => {
     ['.', 'would change the path'],
     ['..', 'would change the path'],
     ['a\nb', 'control characters'],
-    ['a\u0000', 'control characters'],
-    ['a\u007f', 'control characters'],
     ['a\u0085', 'control characters'],
     ['\ud800', 'invalid Unicode'],
-    ['a\udc00b', 'invalid Unicode'],
   ])('refuses %j with a hint', (runId, message) => {
     const error = refused('run.status', { params: { runId } });
     expect(error.message).toMatch(/^run\.status: runId /);
@@ -127,12 +117,6 @@ describe('path parameters', () => {
 });
 
 describe('the query', () => {
-  test('accepts any page size from 1', () => {
-    for (const pageSize of [1, 5000]) {
-      expect(prepare('env.list', { query: { pageSize } }).url.search).toBe(`?pageSize=${pageSize}`);
-    }
-  });
-
   test('refuses an unknown key and names the known ones', () => {
     const error = refused('env.list', { query: { pag: 1 } });
     expect(error.message).toBe('env.list: query key pag is unknown');
@@ -199,18 +183,10 @@ describe('the body', () => {
     ['run.trigger', { ...selected, tags: ['a'] }, 'cannot be combined: give exactly one of them'],
     [
       'run.trigger',
-      { projectSlug: 'p', tags: [] },
-      'field tags must be a non-empty array, not an empty array',
-    ],
-    [
-      'run.trigger',
       { projectSlug: 'p', tags: ['a', ''] },
       'field tags[1] must be a non-empty string, not an empty string',
     ],
     ['run.trigger', { ...selected, brnch: 'x' }, 'field brnch is unknown'],
-    ['env.create', 7, 'the body must be an object, not 7'],
-    ['env.create', { baseUrl: Number.NaN }, 'field baseUrl must be a string, not NaN'],
-    ['env.create', { baseUrl: () => 7 }, 'field baseUrl must be a string'],
   ])('is checked for %s before sending: %j', (name, body, message) => {
     expect(refused(name, { body }).message).toContain(message);
   });
@@ -218,7 +194,6 @@ describe('the body', () => {
   test.each<[EndpointName, unknown]>([
     ['env.create', { baseUrl: 7, mobileRuntimeOverrides: { udid: 1 } }],
     ['env.update', { id: 'e1', version: 3, key: 7, mobileRuntimeOverrides: 'none' }],
-    ['webhooks.create', { projectId: 7 }],
   ])('for %s accepts a field of another type, as a response may contain it: %j', (name, body) => {
     const params = name === 'env.update' ? { id: 'e1' } : {};
     expect(prepare(name, { params, body }).body).toBe(JSON.stringify(body));
@@ -282,14 +257,7 @@ describe('credentials', () => {
     expect(error.hint).toContain(variable);
   });
 
-  const unsendable = [
-    'hunter22\r\nx-evil: 1',
-    'hunter22\n',
-    'hunter22 x',
-    'hunter22\u0000',
-    'hunter22é',
-    'Bearer hunter22',
-  ];
+  const unsendable = ['hunter22\r\nx-evil: 1', 'hunter22\n', 'hunter22\u0000', 'Bearer hunter22'];
 
   test.each(unsendable)('refuses a value that is not valid in a header, without echoing it: %j', (secret) => {
     const errors: RungateError[] = [

@@ -72,8 +72,6 @@ describe('a successful response', () => {
     ['run.status', ''],
     ['run.status', '{"state":'],
     ['run.status', '<!doctype html><title>Log in</title>'],
-    ['keys.create', 'OK'],
-    ['run.trigger', '<html></html>'],
   ])('reports a response to %s as unreadable if it is not JSON: %j', (name, text) => {
     const error = broken(name, text);
     expect(error).toMatchObject({ unreadable: true, field: '', expected: 'JSON', status: 200 });
@@ -128,15 +126,7 @@ const page = {
 describe('names the endpoint, field, expected type and value of an unexpected response', () => {
   test.each<[EndpointName, unknown, string, string, string]>([
     ['run.status', { state: 7 }, 'state', 'a string', 'number 7'],
-    ['run.status', {}, 'state', 'a string', 'nothing'],
     ['run.status', null, '', 'an object', 'null'],
-    [
-      'run.status',
-      { state: 'completed', failed: null, blocked: 0 },
-      'failed',
-      'a whole number, 0 or more',
-      'null',
-    ],
     [
       'run.status',
       { state: 'completed', failed: '2', blocked: 0 },
@@ -144,7 +134,6 @@ describe('names the endpoint, field, expected type and value of an unexpected re
       'a whole number, 0 or more',
       'string "2"',
     ],
-    ['orders.get', { ...order, total: '12.50' }, 'total', 'a number', 'string "12.50"'],
     ['orders.list', { data: [] }, 'orders', 'an array', 'nothing'],
     [
       'orders.summary',
@@ -153,9 +142,7 @@ describe('names the endpoint, field, expected type and value of an unexpected re
       'no such field',
       'number 3',
     ],
-    ['env.list', { ...page, items: 7 }, 'items', 'an array', 'number 7'],
     ['env.overview', 'none', '', 'an array or an object', 'string "none"'],
-    ['env.overview', { a: [], b: [] }, 'items', 'an array', 'nothing'],
     ['keys.create', { apiKey: '' }, 'apiKey', 'a non-empty string', 'an empty string'],
   ])('%s %j', (name, value, field, expected, received) => {
     const error = broken(name, JSON.stringify(value));
@@ -169,13 +156,6 @@ describe('returns the value and reports an invalid field that is optional or in 
   test.each<[EndpointName, unknown, string, string, string]>([
     ['run.status', { state: 'in_progress', failed: '2' }, 'failed', 'a number', 'string "2"'],
     [
-      'run.status',
-      { state: 'completed', failed: 0, blocked: 0, appUrl: 7 },
-      'appUrl',
-      'a string',
-      'number 7',
-    ],
-    [
       'orders.list',
       { orders: [order, order, { ...order, total: '12.50' }] },
       'orders[2].total',
@@ -183,8 +163,6 @@ describe('returns the value and reports an invalid field that is optional or in 
       'string "12.50"',
     ],
     ['env.list', { ...page, items: [{ name: 5 }] }, 'items[0].name', 'a string', 'number 5'],
-    ['env.overview', [{ key: 'a' }, { key: 1 }], '[1].key', 'a string', 'number 1'],
-    ['observations.get', { status: 7 }, 'status', 'a string', 'number 7'],
   ])('%s %j', (name, value, field, expected, received) => {
     const { value: given, mismatches } = readWhole(name, JSON.stringify(value));
     expect(given).toEqual(value);
@@ -244,7 +222,6 @@ describe('an error says what happened, to what, and what to do', () => {
     ['', ''],
     ['not\nallowed', ': not allowed'],
     ['<!DOCTYPE html><html><title>502 Bad\nGateway</title><body>…', ': an HTML page, "502 Bad Gateway"'],
-    ['<html><body>no title</body>', ': an HTML page'],
     ['{"message":"other shape"}', ': other shape'],
     ['{"error":{"a":1}}', ': {"error":{"a":1}}'],
     ['x'.repeat(5000), `: ${'x'.repeat(200)}…`],

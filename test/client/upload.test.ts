@@ -25,22 +25,17 @@ const attach = (body: Body) => client.observations.attach('shop', id, body);
 
 const bytes = Uint8Array.of(0x89, 0x50, 0x00, 0xff, 0x0d, 0x0a);
 const sha256 = createHash('sha256').update(bytes).digest('hex');
-const blob = new Blob([bytes], { type: 'image/png' });
 const octets = 'application/octet-stream';
 
 describe('attaching a file', () => {
   it.each<[string, Body, string, string]>([
     ['bytes', bytes, 'file', octets],
-    ['a Buffer', Buffer.from(bytes), 'file', octets],
     ['an ArrayBuffer', bytes.buffer, 'file', octets],
     ['a view into a larger buffer', Uint8Array.of(1, ...bytes, 2).subarray(1, -1), 'file', octets],
-    ['a Uint16Array', new Uint16Array(bytes.buffer), 'file', octets],
     ['a DataView', new DataView(Uint8Array.of(1, ...bytes, 2).buffer, 1, bytes.length), 'file', octets],
     ['a File without a name', new File([bytes], ''), 'file', octets],
-    ['a Blob', blob, 'file', 'image/png'],
     ['a File', new File([bytes], 'shot.png', { type: 'image/png' }), 'shot.png', 'image/png'],
     ['bytes with a name', { file: bytes, name: 'a "b"\r\n.bin' }, 'a "b"\r\n.bin', octets],
-    ['bytes with a name and a type', { file: bytes, name: 'ü.png', type: 'image/png' }, 'ü.png', 'image/png'],
     ['a File with another name', { file: new File([bytes], 'a'), name: 'b', type: 'text/x' }, 'b', 'text/x'],
   ])('sends %s with every byte, its name and its type', async (_case, body, name, type) => {
     expect(await attach(body)).toMatchObject({ name, type, size: bytes.length, sha256 });
@@ -56,7 +51,6 @@ describe('attaching a file', () => {
   it.each<[string, unknown]>([
     ['another field', { file: bytes, note: 'x' }],
     ['a name that is not text', { file: bytes, name: 7 }],
-    ['a type that is not text', { file: blob, type: null }],
   ])('refuses a file with %s before sending anything', async (_case, body) => {
     const before = mock.requests.length;
     expect((await rejection(attach(body as Body), UsageError)).hint).toContain('{ file, name, type }');
