@@ -14,12 +14,6 @@ describe('a condition that can skip the gate is found', () => {
   it.each<[string, string, string]>([
     ['for forks, as init wrote it', job(exceptForks), exceptForks],
     [
-      'for forks by another field',
-      job('$' + '{{ !github.event.pull_request.head.repo.fork }}'),
-      '!github.event.pull_request.head.repo.fork',
-    ],
-    ['for drafts', job('"!github.event.pull_request.draft"'), '!github.event.pull_request.draft'],
-    [
       'over several lines',
       job(">-\n      github.actor != 'x' &&\n      always()"),
       "github.actor != 'x' && always()",
@@ -34,7 +28,6 @@ describe('a condition that can skip the gate is found', () => {
       "    steps:\n    - uses: acme/rungate@v1\n      with: { gates: web }\n      if: 'github.actor'\n",
       'github.actor',
     ],
-    ['in deeper indentation', job('x').replaceAll(/^ {4}/gm, '        '), 'x'],
     ['on Windows', job('x').replaceAll('\n', '\r\n'), 'x'],
   ])('%s', (_what, text, condition) => expect(found(workflow(text))).toEqual([`e2e: ${condition}`]));
 });
@@ -43,13 +36,11 @@ describe('no condition is found', () => {
   it.each<[string, string, string?]>([
     ['without one', job('x').replace('    if: x\n', '')],
     ['that never skips', job('$' + '{{ !cancelled() }}')],
-    ['that always runs', job('always()')],
     [
       'in a job that only uploads the report',
       `    if: failure()\n    steps:\n      - run: cat rungate.xml\n`,
     ],
     ['of another step', `    steps:\n      - run: ${gate}\n      - if: failure()\n        run: echo\n`],
-    ['in a comment', job('x').replace('    if:', '    # if:')],
     ['if pull requests do not start it', job('x'), 'push'],
   ])('%s', (_what, text, on) => expect(found(workflow(text, on))).toEqual([]));
 

@@ -5,7 +5,7 @@ import { markdownReport } from '../../../src/ci/reports/markdown.ts';
 import { othersOf } from '../../../src/ci/reports/wording.ts';
 import { shownAs } from '../../../src/gate/policy.ts';
 import { decidingRuns } from '../../../src/gate/report.ts';
-import { everything, gate, hostileGate, run, samples } from './samples.ts';
+import { everything, gate, hostileGate, retried, run, samples } from './samples.ts';
 
 /** A parser of GitHub's Markdown that passes HTML through and turns addresses into links. */
 const parser = markdownIt({ html: true, linkify: true });
@@ -50,6 +50,14 @@ describe('the summary in Markdown', () => {
       - run \`run_4\` was cancelled before it finished → \`the gate lets it pass; --on cancelled=fail makes it fail\`
       "
     `);
+  });
+
+  it('has both runs of a flaky gate', () => {
+    const text = markdownReport(retried.flaky);
+    expect(text).toContain(
+      '- `shop / checkout` (run `run_2`) passed only on retry 1, after a failed run: 0 failed, 0 blocked',
+    );
+    expect(text).toContain('  - first run: run `run_1` failed: 2 failed, 0 blocked [open](');
   });
 
   it('fits its limit by leaving out passed runs first, with a note', () => {
