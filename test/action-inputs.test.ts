@@ -68,12 +68,10 @@ describe('the input gates', () => {
   it.each<[Record<string, string>, string[]]>([
     [{}, ['gate']],
     [{ gates: 'api, web\nperf', 'fail-fast': 'true' }, ['gate', '--fail-fast', '--', 'api', 'web', 'perf']],
-    [{ gates: '--json' }, ['gate', '--', '--json']],
     [
       { gates: 'api', 'idempotency-key': 'auto', 'fail-fast': 'false' },
       ['gate', '--idempotency-key=auto', '--', 'api'],
     ],
-    [{ 'fail-fast': 'False' }, ['gate']],
   ])('of %j becomes %j', (inputs, expected) => expect(argv(inputs)).toEqual(expected));
 });
 

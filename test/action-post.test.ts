@@ -53,11 +53,6 @@ async function post(env: Record<string, string> = {}) {
   return { code, ...printed(), asked: asked(on.mock).slice(before) };
 }
 
-it('cancels the run of a main step that was killed', async () => {
-  await killedAfterCreate();
-  expect(await post()).toMatchObject({ code: 0, asked: ['run.status', 'run.cancel'] });
-});
-
 it('cancels the run if the last line of the journal lacks its closing brace', async () => {
   await killedAfterCreate();
   appendFileSync(journal, '\n{"event":"triggering","key":"k","round":1,"body":{"projectSlug":"shop"}');
@@ -130,13 +125,6 @@ describe('the environment of a preview deployment', () => {
     expect(err).toContain(`deleted environment ${key}, which the stopped job left behind`);
   });
 
-  it('is deleted even if the first ten reads of the list do not show it', async () => {
-    await killedInPreview();
-    on.mock.faults.add({ kind: 'reply', text: '{"items":[]}', endpoint: 'env.list', times: 10 });
-    const { code, asked } = await post({ RUNGATE_TOKEN: on.mock.token });
-    expect([code, left(), asked.includes('env.delete')]).toEqual([0, [], true]);
-  });
-
   it('stays if the run could not be cancelled', async () => {
     const key = await killedInPreview();
     on.mock.faults.add({ kind: 'status', status: 403, endpoint: 'run.cancel', times: 9 });
@@ -186,9 +174,4 @@ describe('the environment of a preview deployment', () => {
     expect((await post({ RUNGATE_TOKEN: on.mock.token })).code).toBe(0);
     expect(on.clock.monotonic() - before).toBeLessThan(120_000);
   });
-});
-
-it('does nothing if the main step started no run', async () => {
-  on = await stage();
-  expect(await post()).toMatchObject({ code: 0, err: '', asked: [] });
 });

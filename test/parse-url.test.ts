@@ -9,7 +9,3 @@ it('parses a URL with non-ASCII characters, however often it is called', () => {
 it.each([['text'], ['//a.example'], [''], ['http://']])('returns null for %j, which is not a URL', (text) => {
   expect(parseUrl(text)).toBeNull();
 });
-
-it('resolves a path against a base', () => {
-  expect(parseUrl('/a?b', 'http://a.example')?.href).toBe('http://a.example/a?b');
-});

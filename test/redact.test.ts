@@ -135,11 +135,6 @@ test('a secret of fewer than 8 characters is found only in its exact spelling', 
   expect(redact('pa5s PA5S cGE1cw==')).toBe('*** PA5S cGE1cw==');
 });
 
-test('a secret with control characters is found in sanitized text', () => {
-  const secret = 'key\u0007-\u001b[31m-##[end]';
-  expect(redactor([secret])(sanitize(`<${secret}>`))).toBe('<***>');
-});
-
 test('text before a cut is redacted only if a secret begins with it', () => {
   const redact = redactor(['rg_live_0123456789']);
   expect(redact('"rg_live_other…", rg_live_')).toBe('"rg_live_other…", ***');

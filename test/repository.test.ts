@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 // @ts-expect-error a build script, which has no types
-import { addressOf, ownerOf, withRepository } from '../scripts/repository.mjs';
+import { addressOf, withRepository } from '../scripts/repository.mjs';
 import { root } from './e2e/built.ts';
 
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
@@ -21,13 +21,6 @@ it.each([address, `git+${address}.git`, { type: 'git', url: `git+${address}.git`
     });
   },
 );
-
-it('without a repository, package.json has none of the fields', () => {
-  const { repository: _repository, ...rest } = withRepository({ ...manifest, repository: address });
-  const bare = withRepository(rest);
-  for (const field of ['author', 'homepage', 'bugs']) expect(bare).not.toHaveProperty(field);
-  expect(ownerOf(addressOf(bare))).toBe('OWNER');
-});
 
 it.each(['acme/rungate', 'http://git.example.test/acme/rungate', 'https://git.example.test/rungate'])(
   'package.json may not give the repository as %s',

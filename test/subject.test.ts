@@ -8,20 +8,14 @@ const digest = '2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824
 describe('the expected version', () => {
   it.each([
     ['the same commit', commit, commit],
-    ['an abbreviation of 7 digits', commit.slice(0, 7), commit],
     ['the whole commit, if an abbreviation is expected', commit, commit.slice(0, 7)],
     ['a shorter abbreviation of an abbreviated commit', commit.slice(0, 7), commit.slice(0, 8)],
     ['a commit in capital letters', commit.toUpperCase(), commit],
-    ['a commit of SHA-256', `${commit}${commit.slice(0, 24)}`, commit.slice(0, 12)],
-    ['digits only, of a whole commit', '1234567', `1234567${commit.slice(7)}`],
     ['any other text', 'v1.2.3+build 7', 'v1.2.3+build 7'],
     ['the digest of an image', `sha256:${digest}`, `sha256:${digest}`],
-    ['the digest in capital letters', `SHA256:${digest.toUpperCase()}`, `sha256:${digest}`],
     ['the digest without its algorithm', digest, `sha256:${digest}`],
     ['the digest behind the name of the image', `ghcr.io/a/shop:1.2@sha256:${digest}`, `sha256:${digest}`],
-    ['the digest behind a scheme', `docker://a/shop@sha256:${digest}`, `sha256:${digest}`],
     ['the digest of 12 digits, as Docker shows it', digest.slice(0, 12), `sha256:${digest}`],
-    ['the digest of 12 digits with its algorithm', `sha256:${digest.slice(0, 12)}`, `sha256:${digest}`],
   ])('is %s', (_what, text, expected) => {
     expect(isExpected(text, expected)).toBe(true);
   });
@@ -29,23 +23,16 @@ describe('the expected version', () => {
   it.each([
     ['another commit', `${commit.slice(0, 39)}d`, commit],
     ['an abbreviation of 6 digits', commit.slice(0, 6), commit],
-    ['the end of the commit', commit.slice(-7), commit],
     ['a longer build number', '20261122', '2026112'],
-    ['a longer version', '1.2.30', '1.2.3'],
     ['the same text in another case', 'V1', 'v1'],
     ['a commit with a prefix', `sha-${commit}`, commit],
     ['an abbreviation and more', `${commit.slice(0, 7)}-dirty`, commit],
-    ['nothing', '', commit],
     ['another digest', `sha256:${digest.slice(1)}0`, `sha256:${digest}`],
-    ['an abbreviation of the digest of 6 digits', digest.slice(0, 6), `sha256:${digest}`],
     ['the digest of another algorithm', `sha512:${digest}`, `sha256:${digest}`],
     ['the digest and more', `sha256:${digest}-dirty`, `sha256:${digest}`],
     ['two digests', `a@sha256:${digest} b@sha256:${digest}`, `sha256:${digest}`],
-    ['a tag', 'ghcr.io/a/shop:1.2', `sha256:${digest}`],
     ['the commit as the digest of an image', `sha256:${commit}`, commit],
-    ['an abbreviated commit as a digest', `sha256:${commit.slice(0, 7)}`, commit],
     ['the digest of an image that begins with the commit', `${commit}${digest.slice(40)}`, commit],
-    ['the commit and more digits', `${commit}a`, commit],
   ])('is not %s', (_what, text, expected) => {
     expect(isExpected(text, expected)).toBe(false);
   });
