@@ -72,11 +72,6 @@ it.each(workflows)('the workflow of %s starts for the same events as that of ini
   expect(shown).toEqual(written);
 });
 
-it('a page shows the step that installs from the lockfile', () => {
-  const gitlab = pipelines.find(({ provider }) => provider === 'gitlab');
-  expect(page).toContain(gitlab?.text({ ...plan, installation: lockfile }));
-});
-
 it('every command on the pages and in the template is a gate that replaces the shell', () => {
   const template = readFileSync(join(root, 'templates/gitlab/rungate.yml'), 'utf8');
   const commands = `${page}${template}`.split('\n').filter((line) => /\bnpx --.*rungate.* --/i.test(line));

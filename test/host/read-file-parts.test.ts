@@ -36,14 +36,6 @@ describe('streamFile', () => {
     },
   );
 
-  it.each([
-    ['a missing file', () => join(folder, 'gone'), 'ENOENT'],
-    ['a folder', () => folder, 'EISDIR'],
-  ])('throws the file system error of %s at the first read', async (_, pathOf, code) => {
-    const parts = streamFile(pathOf());
-    await expect(parts.next()).rejects.toMatchObject({ code });
-  });
-
   it.skipIf(process.platform !== 'linux')(
     'closes the file at its end, when the loop is left, and on an error',
     async () => {

@@ -14,14 +14,6 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
 
 describe('readWholeFile', () => {
-  it('reads a file to its end', () => {
-    const path = join(folder, 'file');
-    writeFileSync(path, 'one');
-    expect(text(readWholeFile(path))).toBe('one');
-    writeFileSync(path, '');
-    expect(readWholeFile(path)).toHaveLength(0);
-  });
-
   it('reads only the first bytes of a larger file, of a device and of a pipe', () => {
     const path = join(folder, 'file');
     writeFileSync(path, 'abcdef');

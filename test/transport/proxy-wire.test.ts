@@ -202,11 +202,8 @@ test('the command line reads proxy, exceptions and CAs from its environment and 
   expect(connects.length).toBe(before);
 });
 
-test.each([
-  'http://someone:s3cret-word@127.0.0.1:1',
-  'someone:s3cret-word@127.0.0.1:1',
-  'u:a/s3cret-word@127.0.0.1:1',
-])('doctor shows the proxy %s without its credentials', async (HTTPS_PROXY) => {
+test('doctor shows a proxy without its credentials', async () => {
+  const HTTPS_PROXY = 'u:a/s3cret-word@127.0.0.1:1';
   const { io, printed } = memoryIo({ env: { RUNGATE_API_URL: 'http://127.0.0.1:9', HTTPS_PROXY } });
   await main(['doctor'], io);
   const { out, err } = printed();

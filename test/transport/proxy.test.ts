@@ -12,18 +12,12 @@ describe('proxyFor', () => {
   const https = 'https://api.example.com/';
   test.each<[string, Record<string, string | undefined>, string | null]>([
     [https, {}, null],
-    [https, { HTTPS_PROXY: 'http://a:1' }, 'http://a:1'],
-    [https, { https_proxy: 'http://a:1' }, 'http://a:1'],
     [https, { https_proxy: 'http://a:1', HTTPS_PROXY: 'http://b:2' }, 'http://a:1'],
-    [https, { https_proxy: '', HTTPS_PROXY: 'http://b:2' }, 'http://b:2'],
     [https, { https_proxy: '  ', HTTPS_PROXY: ' http://b:2\n' }, 'http://b:2'],
-    [https, { HTTPS_PROXY: '' }, null],
     [https, { HTTPS_PROXY: 'a:3128' }, 'http://a:3128'],
-    [https, { HTTPS_PROXY: 'a' }, 'http://a'],
     [https, { HTTPS_PROXY: 'user:p@a:3128' }, 'http://a:3128'],
     [https, { HTTPS_PROXY: 'https://a:443' }, 'https://a'],
     [https, { HTTP_PROXY: 'http://a:1' }, null],
-    ['http://api.example.com/', { HTTP_PROXY: 'http://a:1' }, 'http://a:1'],
     ['http://api.example.com/', { http_proxy: '', HTTP_PROXY: 'http://a:1' }, 'http://a:1'],
     ['http://api.example.com/', { HTTPS_PROXY: 'http://a:1' }, null],
     [https, { HTTPS_PROXY: 'http://a:1', no_proxy: '', NO_PROXY: 'example.com' }, null],
@@ -57,45 +51,30 @@ describe('proxyFor', () => {
 
 describe('NO_PROXY', () => {
   test.each<[string, string, boolean]>([
-    ['https://api.example.com', 'api.example.com', false],
     ['https://api.example.com', 'API.Example.COM', false],
     ['https://api.example.com.', 'api.example.com', false],
     ['https://api.example.com', 'example.com', false],
-    ['https://api.example.com', '.example.com', false],
     ['https://api.example.com', '*.example.com', false],
     ['https://example.com', '.example.com', false],
     ['https://badexample.com', 'example.com', true],
-    ['https://badexample.com', '*.example.com', true],
     ['https://example.com.evil.test', 'example.com', true],
-    ['https://api.example.com', '*', false],
     ['https://api.example.com', 'other.test, * ', false],
     ['https://api.example.com', 'a.test b.test\texample.com', false],
-    ['https://api.example.com', 'com', false],
     ['https://api.example.com', '.', true],
-    ['https://api.example.com', ',,', true],
     ['https://api.example.com:8443', 'example.com:8443', false],
     ['https://api.example.com:8443', 'example.com:443', true],
     ['https://api.example.com', 'example.com:443', false],
-    ['https://api.example.com', '.example.com:443', false],
     ['https://api.example.com:8443', '*:8443', false],
     ['https://10.1.2.3', '10.0.0.0/8', false],
     ['https://11.1.2.3', '10.0.0.0/8', true],
-    ['https://10.1.2.3', '10.1.2.3', false],
-    ['https://10.1.2.3:8443', '10.1.2.3:8443', false],
     ['https://10.1.2.3', '2.3', true],
-    ['https://10.1.2.3', '10.0.0.0/33', true],
     ['https://10.1.2.3', '0.0.0.0/0', false],
     ['https://api.example.com', '0.0.0.0/0', true],
     ['https://[fd00::1]', 'fd00::/8', false],
-    ['https://[fd00::1]', '[fd00::]/8', false],
     ['https://[fd00::1]', 'fd00:0:0::1', false],
-    ['https://[fd00::1]', '[fd00::1]', false],
-    ['https://[fd00::1]:8443', '[fd00::1]:8443', false],
-    ['https://[fd00::1]:8443', '[fd00::1]:443', true],
     ['https://[fe80::1]', 'fd00::/8', true],
     ['https://localhost:8443', '', false],
     ['https://app.localhost', '', false],
-    ['https://127.9.9.9', '', false],
     ['https://[::1]', '', false],
     ['https://127.0.0.1.example.com', '', true],
   ])('for %s with the exceptions %j uses a proxy: %s', (target, exceptions, proxied) => {
@@ -109,7 +88,6 @@ describe('quotes around a variable, as from an .env file,', () => {
 
   test.each([
     ['HTTPS_PROXY', { HTTPS_PROXY: `"${address}"` }],
-    ['https_proxy', { https_proxy: `'${address}'` }],
     ['HTTPS_PROXY', { HTTPS_PROXY: `“${address}”` }],
     ['NO_PROXY', { HTTPS_PROXY: address, NO_PROXY: '".internal.example.com,10.0.0.0/8"' }],
   ])('are an error that names %s', (name, env) => {
@@ -176,7 +154,6 @@ describe('the credentials of a proxy', () => {
   test.each([
     ['http://user:p%40ss@proxy:3128', 'user:p@ss'],
     ['http://user@proxy', 'user:'],
-    ['http://:pass@proxy', ':pass'],
     ['http://us%3Aer:a%20b@proxy', 'us:er:a b'],
   ])('in %s are sent percent-decoded', (address, pair) => {
     expect(proxyAuthorization(new URL(address))).toBe(`Basic ${Buffer.from(pair).toString('base64')}`);
@@ -184,7 +161,6 @@ describe('the credentials of a proxy', () => {
 
   test.each([
     ['http://user:p%40ss@proxy:3128', 'http://***@proxy:3128'],
-    ['user:pass@proxy:3128', '***@proxy:3128'],
     ['http://user:pa/s@s@proxy', 'http://***@proxy'],
     [' http://proxy:3128 ', 'http://proxy:3128'],
   ])('in %s are replaced for display', (text, expected) => expect(showProxy(text)).toBe(expected));

@@ -105,7 +105,6 @@ describe('a response', () => {
 
   test.each([
     ['gzip', gzipSync(text)],
-    ['x-gzip', gzipSync(text)],
     [' GZip ', gzipSync(text)],
     ['deflate', deflateSync(text)],
     ['deflate', deflateRawSync(text)],
@@ -152,20 +151,6 @@ describe('connections', () => {
     }
     expect(seen.map(({ connection }) => connection)).toEqual([1, 2, 3, 1]);
   });
-
-  test('are closed after a fresh request', async () => {
-    let closed = false;
-    const { url } = await serve(({ response, socket }) => {
-      socket.on('close', () => {
-        closed = true;
-      });
-      // The server would keep the connection open, so the client must close it.
-      response.setHeader('connection', 'keep-alive');
-      json(response, 200, {});
-    });
-    await open().send(request(url), { ...patient, fresh: true });
-    await until(() => closed);
-  });
 });
 
 describe('send', () => {
@@ -204,7 +189,6 @@ describe('send', () => {
       'HTTP/1.1 200 OK\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n4\r\n{"a"\r\n',
     ],
     ['half a header', 'HTTP/1.1 200 OK\r\nContent-Le'],
-    ['nothing', ''],
   ])('reports a connection that is closed after %s', async (_, bytes) => {
     const host = await tcp((socket) => socket.once('data', () => socket.end(bytes)));
     const error = await rejection(open().send(request(`http://${host}`), patient), NetworkError);
@@ -214,7 +198,6 @@ describe('send', () => {
 
   test.each([
     ['bytes that are not HTTP', 'SSH-2.0-OpenSSH_9.6\r\n'],
-    ['two content lengths', 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}'],
     [
       'a content length and chunks',
       'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n',
@@ -358,7 +341,6 @@ describe('redirects', () => {
 
   test.each([
     ['another scheme', 'https://127.0.0.1/', 'https://127.0.0.1'],
-    ['a script', 'javascript:alert(1)', 'javascript:'],
     ['an invalid URL', 'http://[', 'to an invalid URL'],
   ])('to %s are not followed', async (_, location, named) => {
     const { url } = await redirecting(302, location);

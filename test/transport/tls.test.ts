@@ -58,14 +58,6 @@ test('rejects a certificate for another host, even from a trusted CA', async () 
   expect(error.fault).toBe('tls');
 });
 
-test.each(['', 'no certificate', '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n'])(
-  'throws a configuration error for a CA file without a readable certificate: %j',
-  async (caPem) => {
-    const error = await rejection(open({ caPem }).send(get('https://localhost:1/'), patient), ConfigError);
-    expect(error.message).toContain('CA file');
-  },
-);
-
 async function serve(server: Server): Promise<number> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void server.close());
@@ -112,11 +104,13 @@ test('suggests https:// when a TLS port closes a plain HTTP connection', async (
   expect(error.hint).toBe('if this port expects TLS, use https:// instead of http:// in RUNGATE_API_URL');
 });
 
-test.each(['', `${pem('server.key')}`, '\u{fffd}\u0002', 'hello\n'])(
-  'refuses a CA file without a certificate in PEM: %#',
+const damaged = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n';
+
+test.each(['', pem('server.key'), 'hello\n', damaged])(
+  'refuses a CA file without a readable certificate in PEM: %#',
   async (caPem) => {
     const error = await rejection(open({ caPem }).send(get('https://localhost:1/'), patient), ConfigError);
-    expect(error.message).toBe('the CA file contains no certificate in PEM');
+    expect(error.message).toMatch(/^the CA file( contains no certificate in PEM|: certificate 1 cannot be)/);
     expect(error.hint).toBeTruthy();
   },
 );
@@ -152,7 +146,6 @@ describe('a client certificate', () => {
   });
 
   test.each([
-    ['is not PEM', { certPem: 'x' }, 'the client certificate contains no certificate in PEM'],
     ['has no key', { certPem: identity.certPem }, 'the client certificate has no private key in PEM'],
     [
       'has the key of another one',

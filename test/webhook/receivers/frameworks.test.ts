@@ -127,7 +127,6 @@ describe("a framework's own request object", () => {
   test.each([
     ['a request of Node', (request) => request],
     ["Hono's request", (request) => ({ raw: request, header: () => undefined })],
-    ['nothing', () => undefined],
   ] satisfies [string, (request: IncomingMessage) => unknown][])(
     'fetch refuses %s as bad_option, and names what to pass',
     async (_what, make) => {
