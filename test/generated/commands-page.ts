@@ -35,9 +35,18 @@ function exampleBlock(examples: readonly string[]): string {
   return `\n${needs}\`\`\`sh\n${lines}\n\`\`\`\n`;
 }
 
-/** The pages that describe the options of a command. */
+/** The pages that describe the options of a command: all of them, or those under one heading of its help. */
 const optionsElsewhere: Readonly<Record<string, string>> = {
-  'rungate mock serve': '[The mock](mock.md#options) describes these options',
+  'rungate gate: Preview deployment': '[Preview deployments](../how-to/previews.md#the-steps)',
+  'rungate gate: Deployed build': '[Deployed builds](deployed-build.md)',
+  'rungate run trigger: Wait options': '[Waiting](waiting.md) and [Strict](verdicts.md#strict)',
+  'rungate login: Which secret': '[Secrets](settings.md#secrets)',
+  'rungate logout: Which secrets (default: all)': '[Secrets](settings.md#secrets)',
+  'rungate selftest': '[Test your pipeline step](../how-to/selftest.md)',
+  'rungate webhooks verify': '[Webhooks](webhooks.md#verify)',
+  'rungate webhooks listen': '[Webhooks](webhooks.md#listen)',
+  'rungate mock serve': '[The mock](mock.md#options)',
+  'rungate receipt verify': '[Receipts](receipts.md#verify)',
 };
 
 /** The notes that another page has. */
@@ -83,8 +92,24 @@ function homesOf(commands: readonly HelpCommand[]): Map<string, string> {
   );
 }
 
+/** What a table of commands leaves out, because it lists `--yes`, which the page describes once. */
+const confirmation = ' This cannot be undone, and requires confirmation or --yes.';
+const sameText = (description: string, summary: string) =>
+  description.toLowerCase() === `${summary}.`.toLowerCase();
+
 const credentialLine = /\nCredential: (.*?)\.?$/m;
 const credentialOf = ({ description }: HelpCommand) => credentialLine.exec(description)?.[1] ?? '';
+
+/** Returns the description of a command without its confirmation, and without the credential if its group names it. */
+const shortText = (description: string, credential: string) =>
+  (credential === '' ? description : description.replace(credentialLine, '')).replace(confirmation, '');
+
+/** Returns the descriptions that several commands give for an argument, with the argument's names. */
+function sharedArguments(commands: readonly HelpCommand[]): Map<string, string[]> {
+  const all = commands.flatMap((one) => one.arguments).filter(({ description }) => description !== '');
+  const groups = groupBy(all, ({ description }) => description).filter(([, ones]) => ones.length > 1);
+  return new Map(groups.map(([text, ones]) => [text, [...new Set(ones.map(({ name }) => name))]]));
+}
 
 /** Returns the usage and the arguments of a command that takes any. */
 function usageOf({ usage, arguments: all }: HelpCommand): string {
@@ -92,6 +117,14 @@ function usageOf({ usage, arguments: all }: HelpCommand): string {
   const described = all.filter(({ description }) => description !== '');
   const texts = described.map((one) => `${code(one.name)}: ${plain(one.description)}`);
   return `\nUsage: ${[code(usage), ...texts].join('; ')}.\n`;
+}
+
+/** Returns the table of options under one heading, or a link to the page that has it. */
+function optionTable(name: string, group: string, options: readonly HelpOption[]): string {
+  const page = optionsElsewhere[`${name}: ${group}`] ?? optionsElsewhere[name];
+  if (page === undefined) return table([group, ''], options.map(optionRow));
+  const flags = options.map((one) => code(flagsOf(one))).join(', ');
+  return `\nOptions in ${page}: ${flags}.\n`;
 }
 
 /** Writes the sections of the commands. It remembers the notes that it has written, to write each only once. */
@@ -148,13 +181,10 @@ class Sections {
   /** Returns the section of one command. */
   section(command: HelpCommand, depth: number, credential = ''): string {
     const { name, description, examples } = command;
-    const text = credential === '' ? description : description.replace(credentialLine, '');
-    const own = this.ownOptions(command);
-    const page = optionsElsewhere[name];
-    const tables =
-      page === undefined
-        ? groupBy(own, ({ group }) => group).map(([group, ones]) => table([group, ''], ones.map(optionRow)))
-        : [`\n${page}: ${own.map((one) => code(flagsOf(one))).join(', ')}.\n`];
+    const text = shortText(description, credential);
+    const tables = groupBy(this.ownOptions(command), ({ group }) => group).map(([group, ones]) =>
+      optionTable(name, group, ones),
+    );
     const others = this.elsewhere(command);
     return [
       `\n${'#'.repeat(depth)} ${name}\n`,
@@ -169,14 +199,13 @@ class Sections {
     ].join('');
   }
 
-  /** Returns the row of a command in the table of its group. */
-  row(command: HelpCommand, group: string, credential: string): Row {
-    const short = command.name.slice(group.length + 1);
-    if (!this.isRow(command)) return [linkTo(command.name, short), plain(command.summary), ''];
+  /** Returns the row of a command in the table of its group, without the arguments that the group describes. */
+  row(command: HelpCommand, group: string, credential: string, shared: readonly string[]): Row {
     const usage = command.usage.slice(group.length + 1).replace(' [options]', '');
-    const text = credential === '' ? command.description : command.description.replace(credentialLine, '');
+    const text = shortText(command.description, credential);
     const described = command.arguments.filter((one) => one.description !== '');
-    const texts = described.map((one) => ` ${code(one.name)}: ${plain(one.description)}.`);
+    const fresh = described.filter((one) => !shared.includes(one.description));
+    const texts = fresh.map((one) => ` ${code(one.name)}: ${plain(one.description)}.`);
     const own = this.ownOptions(command).map((one) => optionRow(one).join(': '));
     const cell = [...own, ...this.elsewhere(command)].join('; ');
     return [code(usage), `${plain(text).replaceAll('\n', ' ')}${texts.join('')}`, cell];
@@ -192,20 +221,25 @@ class Sections {
     const without = leaves.filter((one) => credentialOf(one) === '');
     const names = without.map(({ name }) => code(name.slice(group.name.length + 1)));
     const except = names.length === 0 ? '' : `; ${names.join(', ')} need none`;
-    const rows = leaves.map((one) => this.row(one, group.name, credential));
-    const width = rows.some((cells) => cells[2] !== '') ? 3 : 2;
     const short = leaves.filter((one) => this.isRow(one));
+    const long = leaves.filter((one) => !short.includes(one));
+    const shared = sharedArguments(short);
+    const rows = short.map((one) => this.row(one, group.name, credential, [...shared.keys()]));
+    const width = rows.some((cells) => cells[2] !== '') ? 3 : 2;
+    const below = long.map(({ name }) => linkTo(name, name.slice(group.name.length + 1)));
     return [
       `\n## ${group.name}\n`,
-      `\n${plain(group.description)}\n`,
+      sameText(group.description, group.summary) ? '' : `\n${plain(group.description)}\n`,
+      below.length === 0 ? '' : `\nBelow: ${below.join(', ')}.\n`,
       credential === '' ? '' : `\nCredential: ${plain(credential)}${except}.\n`,
+      ...[...shared].map(([text, args]) => `\n${args.map(code).join(', ')}: ${plain(text)}.\n`),
       table(
         ['Command', '', 'Options'].slice(0, width),
         rows.map((cells) => cells.slice(0, width)),
       ),
       this.notes(group),
       exampleBlock(short.flatMap(({ examples }) => examples)),
-      ...leaves.filter((one) => !short.includes(one)).map((one) => this.section(one, 3, credential)),
+      ...long.map((one) => this.section(one, 3, credential)),
     ].join('');
   }
 
@@ -245,11 +279,11 @@ export function commandsPage(program: Command): string {
   );
   return `# Commands
 ${index.join('')}
-\`rungate <command> --help\` shows a command's common options, and \`--help --all\` shows all of them. Every command also takes the [options of every command](#options-of-every-command).
+\`rungate <command> --help\` shows a command's common options, \`--help --all\` all of them. Every command also takes the [global options](#options-of-every-command).
 ${texts.join('')}
 ## Shared options
 
-Several groups of commands take these options, with the same meaning. Above, the page lists them by name only.
+Above, the page lists these options by name only. Commands with \`--yes\` cannot be undone.
 ${sections.shared()}
 ## Options of every command
 
@@ -258,10 +292,8 @@ Put variables in quotes. To pass a value that is also the name of an option, wri
 ${table(['Global options', ''], globalOptions.map(optionRow))}
 ## Tables
 
-On a terminal, a list is a table of at most six columns; columns that do not fit are hidden. The last line, on standard error, names the hidden
-columns. \`--columns id,name,baseUrl\` shows exactly these fields, with objects as JSON. Cells break only at spaces, so ids and URLs stay whole.
-
-In a file or a pipe, a list has the same columns as tab-separated values, without a header. A missing
-field is an empty value. In scripts that must not depend on the order of columns, use \`--json\`.
+On a terminal, a list shows the columns that fit, at most six. The last line, on standard error, names the hidden ones. \`--columns id,name,baseUrl\` shows
+exactly these fields, with objects as JSON. In a file or a pipe, the same columns are tab-separated, without a header. In scripts that must not depend on their
+order, use \`--json\`.
 `;
 }

@@ -169,7 +169,7 @@ export const login = command({
   summary: 'save an API key or a token in your profile',
   heading: 'Settings:',
   description:
-    'Save a secret in your profile on this machine. rungate prompts for it without showing it, or reads it from standard input. It checks an API key or a token with the service, and does not save one that the service refuses (exit code 6). If the check is not possible, rungate saves the secret with a warning, unless that would replace another one.',
+    'Save a secret in your profile on this machine. rungate prompts for it without showing it, or reads it from standard input. It does not save an API key or a token that the service refuses (exit code 6).',
   options: {
     ...under('Which secret:', {
       '--api-key': 'an API key (the default)',

@@ -128,7 +128,7 @@ export const selftest = command({
   summary: 'test a pipeline step against every outcome',
   heading: 'Gate:',
   description:
-    'Run a pipeline step once for each outcome of its gate, each time against a new mock, and check that the step fails when the gate fails and passes when the gate passes. Exits with 0 if every scenario is as expected, or with 1, including when a step was still running at the time limit.',
+    'Run a pipeline step once for each outcome of its gate, each time against a new mock, and check that the step fails when the gate fails and passes when the gate passes. Exits with 0 if every scenario is as expected, otherwise with 1.',
   args: { '<command...>': 'the step: a script, or bash -c "…"; it runs for real, including any deployment' },
   options,
   wraps: true,

@@ -189,15 +189,15 @@ async function play(row: Row, saysReplayed: boolean): Promise<string> {
   return `${count} ${count === 1 ? 'run' : 'runs'}: ${codes.join(', ')}`;
 }
 
-const page = readFileSync(new URL('../../../docs/reference/creating-runs.md', import.meta.url), 'utf8');
+const page = readFileSync(new URL('../../../docs/project/re-runs.md', import.meta.url), 'utf8');
 const part = /(?<=<!-- table -->\n\n).*(?=\n<!-- end of table -->)/s;
 
 // `npm run docs:reliability` is this test with --update: it writes the file that it otherwise compares.
-test('writes the table of runs and exit codes into docs/reference/creating-runs.md, unchanged', async () => {
+test('writes the table of runs and exit codes into docs/project/re-runs.md, unchanged', async () => {
   const cells = [['CI', 'situation', 'the service reports replays', 'it does not']];
   for (const row of rows) cells.push([row.where, row.what, await play(row, true), await play(row, false)]);
   expect(page).toMatch(part);
   await expect(page.replace(part, () => `${alignedTable(cells)}\n`)).toMatchFileSnapshot(
-    '../../../docs/reference/creating-runs.md',
+    '../../../docs/project/re-runs.md',
   );
 }, 100_000);
