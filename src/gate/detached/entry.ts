@@ -21,20 +21,19 @@ export interface DetachedSave {
   released: boolean;
 }
 
-/** A detached gate, as the hub keeps it. Wall times of the hub, in milliseconds. Plain JSON. */
+/** A detached gate, as the hub keeps it, without its sealed state. Wall times of the hub, in milliseconds. Plain JSON. */
 export interface DetachedGate extends DetachedNames {
   /** The branch on which the job runs that goes on with it. */
   ref: string;
   /** The pull request, whose newer gate replaces this one; null where none does. */
   pull: string | null;
   registeredAt: number;
-  sealed: string;
   runs: readonly string[];
   endsAt: number;
   done: boolean;
   /** The gate that has replaced it. */
   replacedBy: string | null;
-  /** The job that goes on with it, by a random text that only that job has. */
+  /** The job that goes on with it, by a random text that only that job has. `until` is 0 once the job has handed it over. */
   lease: { job: string; until: number } | null;
   /** Until then, that job may set the commit status. */
   decidesUntil: number;
@@ -44,6 +43,8 @@ export interface DetachedGate extends DetachedNames {
   namedAt: number | null;
   /** The jobs that were started for it since a job has last handed it over, and the time of the last. */
   starts: { count: number; at: number };
+  /** The starts that failed since a job has last come, and the time until the next one. */
+  failed: { count: number; until: number };
 }
 
 /** A job renews its lease every minute. */
@@ -53,6 +54,9 @@ export const decideMs = 45_000;
 /** After this time without a job that goes on, another one is started. */
 export const repeatMs = 10 * 60_000;
 export const mostRepeats = 3;
+/** A start that failed is repeated after this time, then after twice as long, up to `repeatMs`. */
+const failedMs = 60_000;
+const noneFailed = { count: 0, until: 0 };
 /** A gate stays as long after its timeout. */
 export const keptMs = 24 * 60 * 60_000;
 /** A delivery may have come between the last read and the save. */
@@ -67,11 +71,10 @@ export function registered(
   job: string,
   now: number,
 ): DetachedGate {
-  const { sealed, runs, endsInMs, done } = save;
+  const { runs, endsInMs, done } = save;
   return {
     ...names,
     registeredAt: now,
-    sealed,
     runs,
     endsAt: now + endsInMs,
     done,
@@ -81,10 +84,11 @@ export function registered(
     heardFrom: now,
     namedAt: null,
     starts: { count: 0, at: 0 },
+    failed: noneFailed,
   };
 }
 
-const isOpen = ({ done, replacedBy }: DetachedGate) => !done && replacedBy === null;
+export const isOpen = ({ done, replacedBy }: DetachedGate) => !done && replacedBy === null;
 
 /** Returns whether the first gate is replaced by the second: both decide the same commit status, or the same pull request. */
 export function replaces(older: DetachedGate, newer: DetachedGate): boolean {
@@ -108,38 +112,44 @@ const isLeased = ({ lease }: DetachedGate, now: number) => lease !== null && now
 export function fetched(gate: DetachedGate, job: string, now: number): DetachedGate | Refusal {
   if (gate.replacedBy !== null) return 'replaced';
   if (isLeased(gate, now) && gate.lease?.job !== job) return 'leased';
-  return { ...gate, lease: { job, until: now + leaseMs } };
+  return { ...gate, lease: { job, until: now + leaseMs }, failed: noneFailed };
 }
+
+/** Another job may have read a lease that has expired. */
+const isHolder = ({ lease }: DetachedGate, job: string) => lease?.job === job && lease.until > 0;
 
 /** Keeps what a job that goes on with the gate hands over. */
 export function saved(
   gate: DetachedGate,
-  { sealed, runs, endsInMs, done, released }: DetachedSave,
+  { runs, endsInMs, done, released }: DetachedSave,
   job: string,
   now: number,
 ): DetachedGate | Refusal {
   if (gate.replacedBy !== null) return 'replaced';
-  // Another job may have read a lease that has expired.
-  if (gate.lease?.job !== job) return 'leased';
-  const kept = { ...gate, sealed, runs, endsAt: now + endsInMs, done, decidesUntil: 0 };
+  // The response to the first request was lost. A delivery may have come since.
+  if (released && gate.lease?.job === job && gate.lease.until === 0) return gate;
+  if (!isHolder(gate, job)) return 'leased';
+  const kept = { ...gate, runs, endsAt: now + endsInMs, done, decidesUntil: 0 };
   if (!released) return { ...kept, lease: { job, until: now + leaseMs } };
   const heardFrom = now - hearingMs;
   const namedAt = gate.namedAt !== null && gate.namedAt >= heardFrom ? gate.namedAt : null;
-  return { ...kept, lease: null, heardFrom, namedAt, starts: { count: 0, at: 0 } };
+  // After the timeout, a job that hands over could not set the commit status: the repeats go on.
+  const starts = endsInMs > 0 ? { count: 0, at: 0 } : gate.starts;
+  return { ...kept, lease: { job, until: 0 }, heardFrom, namedAt, starts };
 }
 
 /** Lets the job that goes on with the gate set the commit status: no newer gate begins meanwhile. */
 export function deciding(gate: DetachedGate, job: string, now: number): DetachedGate | Refusal {
   if (gate.replacedBy !== null) return 'replaced';
-  if (gate.lease?.job !== job) return 'leased';
+  if (!isHolder(gate, job)) return 'leased';
   return { ...gate, lease: { job, until: now + leaseMs }, decidesUntil: now + decideMs };
 }
 
 /** Returns the time at which a job is to be started for the gate, or null. */
 export function startAt(gate: DetachedGate): number | null {
   if (!isOpen(gate)) return null;
-  const { lease, endsAt, namedAt, starts } = gate;
-  const free = lease?.until ?? 0;
+  const { lease, endsAt, namedAt, starts, failed } = gate;
+  const free = Math.max(lease?.until ?? 0, failed.until);
   if (starts.count === 0) return Math.max(free, Math.min(namedAt ?? endsAt, endsAt));
   if (starts.count <= mostRepeats) return Math.max(free, starts.at + repeatMs);
   // Its timeout is another reason.
@@ -152,6 +162,16 @@ export const started = (gate: DetachedGate, now: number): DetachedGate => ({
   starts: {
     count: now >= gate.endsAt && gate.starts.at < gate.endsAt ? 1 : gate.starts.count + 1,
     at: now,
+  },
+});
+
+/** Returns the gate after a start that failed, which does not count. @param before the gate before that start */
+export const startFailed = (gate: DetachedGate, before: DetachedGate, now: number): DetachedGate => ({
+  ...gate,
+  starts: before.starts,
+  failed: {
+    count: gate.failed.count + 1,
+    until: now + Math.min(failedMs * 2 ** gate.failed.count, repeatMs),
   },
 });
 

@@ -1,4 +1,4 @@
-import type { DetachedGate, DetachedNames, DetachedSave } from './entry.ts';
+import type { DetachedGate, DetachedNames, DetachedSave, Refusal } from './entry.ts';
 
 /** The longest state that a hub keeps, in characters of base64url: 64 KiB. */
 export const longestSealed = Math.ceil((64 * 1024 * 4) / 3);
@@ -24,7 +24,7 @@ export interface RegisterRequest extends DetachedNames, DetachedSave, Pick<Detac
 export interface RegisterResponse {
   startsJobs: boolean;
   /** The gates that it replaces. */
-  replaced: readonly (DetachedNames & Pick<DetachedGate, 'sealed'>)[];
+  replaced: readonly (DetachedNames & Pick<DetachedSave, 'sealed'>)[];
 }
 export interface SaveRequest extends DetachedSave {
   id: string;
@@ -34,7 +34,13 @@ export interface FetchRequest {
   id: string;
   job: string;
 }
-export type FetchResponse = DetachedNames & Pick<DetachedGate, 'sealed'>;
+export type DecideRequest = FetchRequest;
+export type FetchResponse = DetachedNames & Pick<DetachedSave, 'sealed'>;
+/** A refused request has status code 404 (unknown) or 409, and this body. */
+export interface RefusedResponse {
+  error: string;
+  reason: Refusal;
+}
 export interface ListRequest {
   repository: string;
 }
