@@ -3,15 +3,28 @@ import { CollectedBytes } from '../collected-bytes.ts';
 import type { RequestClass } from '../gate/fleet/protocol.ts';
 import { parsedJson } from '../json/text.ts';
 
+export type Route = (request: IncomingMessage, response: ServerResponse) => Promise<void> | void;
+
 const mostBodyBytes = 256 * 1024;
 
 /** An error that the sender is to blame for. */
 export class BadRequest extends Error {
   readonly status: number;
+  /** Further fields of the response. */
+  readonly fields: Readonly<Record<string, string>>;
+  /** Seconds after which the same request may succeed. */
+  readonly retryAfter: number | null;
 
-  constructor(status: number, message: string) {
+  constructor(
+    status: number,
+    message: string,
+    fields: Readonly<Record<string, string>> = {},
+    retryAfter: number | null = null,
+  ) {
     super(message);
     this.status = status;
+    this.fields = fields;
+    this.retryAfter = retryAfter;
   }
 }
 
@@ -44,5 +57,12 @@ export type HubLogEvent =
   | { type: 'limited'; retryAfterMs: number }
   | { type: 'stream'; runs: number; open: number }
   | { type: 'wake'; runId: string }
+  /** `startsJobs`: whether this hub can start its job. */
+  | { type: 'gate-kept'; id: string; repository: string; replaces: number; startsJobs: boolean }
+  | { type: 'gate-done'; id: string }
+  /** Its commit status may still be pending. */
+  | { type: 'gate-forgotten'; id: string; repository: string }
+  | { type: 'job-started'; id: string; repository: string }
+  | { type: 'start-failed'; id: string; repository: string; error: unknown }
   | { type: 'refused-request'; status: number; path: string }
   | { type: 'fault'; error: unknown };

@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts';
 import { Budget } from './budget.ts';
+import { type GateStore, memoryGates, redisGates } from './gate-store.ts';
 import type { BudgetLimits } from './ledger.ts';
 import { connectRedis, type RedisOptions } from './redis.ts';
 import { Scheduler } from './scheduler.ts';
@@ -10,6 +11,7 @@ export interface Hub {
   budget: Budget;
   scheduler: Scheduler;
   wakes: Wakes;
+  gates: GateStore;
   /** Resolves when Redis is connected; at once without Redis. @throws ConfigError if this Redis can never be used */
   ready(): Promise<void>;
   close(): Promise<void>;
@@ -22,6 +24,7 @@ export function memoryHub(limits: BudgetLimits, clock: Clock, knowsLastMinute = 
     budget,
     scheduler: new Scheduler(budget, clock),
     wakes: new Wakes(clock.now),
+    gates: memoryGates(clock.now),
     ready: async () => {},
     close: async () => {},
   };
@@ -45,6 +48,7 @@ export async function redisHub(url: string, clock: Clock, options: SharedOptions
     budget,
     scheduler: new Scheduler(budget, clock),
     wakes,
+    gates: redisGates(redis),
     ready: redis.ready,
     async close() {
       await wakes.close();

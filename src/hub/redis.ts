@@ -245,6 +245,20 @@ class Connection {
   }
 }
 
+/** Puts the entry of a detached gate in place of another, and its sealed state; '' stands for none. */
+const gateScript = `
+local id, before, after, sealed, life = unpack(ARGV)
+if (redis.call('HGET', KEYS[1], id) or '') ~= before then return 0 end
+if after == '' then
+  for _, key in ipairs(KEYS) do redis.call('HDEL', key, id) end
+  return 1
+end
+redis.call('HSET', KEYS[1], id, after)
+if sealed ~= '' then redis.call('HSET', KEYS[2], id, sealed) end
+for _, key in ipairs(KEYS) do redis.call('PEXPIRE', key, life) end
+return 1
+`;
+
 /** The commands of the hub. Each fails at once while Redis is away. */
 export type HubRedis = Awaited<ReturnType<typeof connectRedis>>;
 
@@ -275,6 +289,22 @@ export async function connectRedis(url: string, options: RedisOptions = {}) {
         | null;
       return (streams?.[0]?.[1] ?? []).map(([entry, fields]) => [entry, fields[1] ?? '', fields[3] ?? '']);
     },
+    /** Returns the wall time of Redis, in milliseconds since the epoch. */
+    async time(): Promise<number> {
+      const [seconds, microseconds] = (await run('TIME')) as [string, string];
+      return Number(seconds) * 1000 + Math.floor(Number(microseconds) / 1000);
+    },
+    gateEntries: async () => (await run('HVALS', key('gates'))) as string[],
+    async gate(id: string): Promise<[entry: string, sealed: string]> {
+      const [entry, sealed] = await Promise.all([
+        run('HGET', key('gates'), id),
+        run('HGET', key('sealed'), id),
+      ]);
+      return [String(entry ?? ''), String(sealed ?? '')];
+    },
+    replaceGate: async (
+      ...args: [id: string, before: string, after: string, sealed: string, lifeMs: string]
+    ) => (await run('EVAL', gateScript, 2, key('gates'), key('sealed'), ...args)) === 1,
     /** Resolves when Redis is connected. @throws ConfigError if the server can never be used, such as one of a cluster */
     ready: () => connection.ready,
     close: () => connection.close(),

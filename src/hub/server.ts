@@ -4,8 +4,10 @@ import { type Clock, within } from '../clock.ts';
 import { hubVersion } from '../gate/fleet/protocol.ts';
 import { httpUrl, listen } from '../listen.ts';
 import { createReceiving, type ReceivedDelivery } from './deliveries.ts';
+import { DetachedGates, type StartJob } from './detached.ts';
+import { createDetachedRoutes } from './detached-routes.ts';
 import { createGranting, type Granting } from './granting.ts';
-import { BadRequest, type HubLogEvent, sendJson } from './http.ts';
+import { BadRequest, type HubLogEvent, type Route, sendJson } from './http.ts';
 import type { Hub } from './hub.ts';
 import { type Readiness, type RedisState, readinessOf } from './probes.ts';
 import { createStreams, type Streams } from './streams.ts';
@@ -19,6 +21,8 @@ export interface HubState {
   ready: boolean;
   /** Open streams of gates. */
   streams: number;
+  /** Open detached gates. */
+  detached: number;
 }
 
 export interface HubServerOptions {
@@ -32,6 +36,8 @@ export interface HubServerOptions {
   receive(request: IncomingMessage): Promise<ReceivedDelivery>;
   /** Null without Redis. */
   redis(): RedisState | null;
+  /** Starts the job of a detached gate; null if this hub cannot. */
+  startJob: StartJob | null;
   metrics(state: HubState): Promise<{ type: string; text: string }>;
   log(event: HubLogEvent): void;
   /** A request that takes longer to arrive is refused; default 30 s. */
@@ -39,12 +45,11 @@ export interface HubServerOptions {
 }
 
 const heartbeatMs = 3_000;
+const sweepMs = 2_000;
 /** A hub that stops sends its gates to others over this time. */
 const leaveMs = 4_000;
 /** After that, the time for deliveries that are under way. */
 const closeMs = 3_000;
-
-type Route = (request: IncomingMessage, response: ServerResponse) => Promise<void> | void;
 
 const digest = (text: string) => createHash('sha256').update(text).digest();
 
@@ -66,6 +71,7 @@ function createRoutes(
   options: HubServerOptions,
   streams: Streams,
   granting: Granting,
+  detached: DetachedGates,
   isLeaving: () => boolean,
 ): Readonly<Record<string, Route>> {
   const { hub, log, tokens } = options;
@@ -77,6 +83,7 @@ function createRoutes(
     budget: hub.budget.view(),
     ready: status !== 'not ready',
     streams: streams.count(),
+    detached: detached.open,
   });
   const forGates = authorizedBy(tokens);
   return {
@@ -85,6 +92,7 @@ function createRoutes(
     'POST /v1/grants': forGates(granting.grant),
     'POST /v1/limits': forGates(granting.limited),
     'POST /v1/requests': forGates(granting.sent),
+    ...createDetachedRoutes(detached, forGates),
     'GET /livez': (_, response) => sendJson(response, 200, { status: 'ok' }),
     'GET /readyz'(_, response) {
       const found = readiness();
@@ -117,21 +125,23 @@ async function respond(
     const isRefused = error instanceof BadRequest;
     // A gate that goes away is not a fault.
     if (!isRefused && response.destroyed) return;
-    const { status, message } = isRefused ? error : { status: 500, message: 'internal error' };
+    const { status, message, fields, retryAfter } = isRefused ? error : new BadRequest(500, 'internal error');
     log(isRefused ? { type: 'refused-request', status, path } : { type: 'fault', error });
     if (response.headersSent) return void response.destroy();
     response.setHeader('Connection', 'close');
-    sendJson(response, status, { error: message });
+    if (retryAfter !== null) response.setHeader('Retry-After', retryAfter);
+    sendJson(response, status, { error: message, ...fields });
   }
 }
 
 /** Serves gates and receives deliveries. @throws ConfigError if it cannot listen */
 export async function serveHub(host: string, port: number, options: HubServerOptions) {
-  const { hub, clock, log, receiveMs = 30_000 } = options;
+  const { hub, clock, startJob, log, receiveMs = 30_000 } = options;
   let state: 'serving' | 'leaving' | 'closing' = 'serving';
   const streams = createStreams(hub.wakes, clock, log);
   const granting = createGranting(hub, clock, log);
-  const routes = createRoutes(options, streams, granting, () => state !== 'serving');
+  const detached = new DetachedGates({ store: hub.gates, wakes: hub.wakes, startJob, log });
+  const routes = createRoutes(options, streams, granting, detached, () => state !== 'serving');
   const server = createServer(
     {
       requestTimeout: receiveMs,
@@ -157,6 +167,7 @@ export async function serveHub(host: string, port: number, options: HubServerOpt
     void hub.budget.refresh();
     streams.beat();
   });
+  const stopSweeps = options.every(sweepMs, () => detached.sweep());
 
   return {
     url: httpUrl(host, bound.port),
@@ -166,11 +177,12 @@ export async function serveHub(host: string, port: number, options: HubServerOpt
       if (overMs > 0) await streams.leave(overMs);
       state = 'closing';
       stopBeat();
+      stopSweeps();
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       granting.end();
       streams.end();
       server.closeIdleConnections();
-      await within(closeMs, closed, clock);
+      await within(closeMs, Promise.all([closed, detached.swept()]), clock);
       server.closeAllConnections();
     },
   };

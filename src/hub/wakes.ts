@@ -42,6 +42,11 @@ export class Wakes {
     for (const onWake of this.#subscribers.get(id) ?? []) onWake({ id, at });
   }
 
+  /** Returns when a delivery last named an id, or null. */
+  lastNamed(id: string): number | null {
+    return this.#named.get(id) ?? null;
+  }
+
   /**
    * Calls back for every delivery that names one of the ids: first for those since a time, then as they come.
    * Returns a function that ends that.

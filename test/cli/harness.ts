@@ -45,6 +45,8 @@ export interface Settings {
   stdin?: string | Uint8Array;
   /** Whether the reader of stdout has closed the pipe. */
   closed?: boolean;
+  /** Without it, nothing is called back. */
+  every?: Io['every'];
   /** Returns the output of a captured command. */
   captured?: Io['capture'];
   /** The answer to every prompt, or a function of the question; undefined is Ctrl-D. Without it, there is no terminal. */
@@ -181,7 +183,7 @@ export function memoryIo(settings: Settings = {}): { io: Io; printed(): { out: s
       settings.onStop?.(stop);
       return () => {};
     },
-    every: () => () => {},
+    every: settings.every ?? (() => () => {}),
     onExit: () => () => {},
     capture: (command, onFailure) => settings.captured?.(command, onFailure) ?? null,
     run: async () => ({ code: 0, signal: null }),

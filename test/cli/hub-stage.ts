@@ -110,6 +110,7 @@ export async function hubStage(options: MockOptions = {}): Promise<HubStage> {
           Date.now,
         ),
         redis: () => (redis === null ? null : { works: redis, wasReached: true }),
+        startJob: null,
         metrics: async () => ({ type: 'text/plain', text: '' }),
         log: (event) => log.push(event),
       });

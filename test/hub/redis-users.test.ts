@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import { Budget } from '../../src/hub/budget.ts';
+import { redisGates } from '../../src/hub/gate-store.ts';
 import { usualBudget } from '../../src/hub/ledger.ts';
 import { connectRedis } from '../../src/hub/redis.ts';
 import { SharedWakes } from '../../src/hub/wakes.ts';
@@ -54,7 +55,7 @@ describe.skipIf(isRedisMissing)('the documented permissions', () => {
         const budget = new Budget(connection.runLog, options);
         const wakes = new SharedWakes(connection, systemClock);
         cleanups.push(() => wakes.close());
-        return { budget, wakes };
+        return { budget, wakes, gates: redisGates(connection) };
       }),
     );
     const ids: string[] = [];
@@ -65,6 +66,12 @@ describe.skipIf(isRedisMissing)('the documented permissions', () => {
       wakes.announce(['run_1']);
       elapsed += 70_000;
       await budget.refresh();
+    }
+    for (const { gates } of hubs) {
+      expect(await gates.now()).toBeGreaterThan(0);
+      expect(await gates.replace('1', '', '{}', 'sealed')).toBe(true);
+      expect([await gates.entries(), await gates.get('1')]).toEqual([['{}'], ['{}', 'sealed']]);
+      expect(await gates.replace('1', '{}', '', '')).toBe(true);
     }
     await until(() => ids.length > 1);
 

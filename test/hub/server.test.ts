@@ -41,6 +41,7 @@ async function startHub(limits = usualBudget, receiveMs?: number, clock: Clock =
       systemClock.now,
     ),
     redis: () => null,
+    startJob: null,
     metrics: async () => ({ type: 'text/plain', text: 'up 1\n' }),
     log: (event) => log.push(event),
     receiveMs,

@@ -25,6 +25,7 @@ function repeatedKind(event: LoggedEvent): string | null {
     case 'refused-request':
       return `${event.type} ${event.status}`;
     case 'fault':
+    case 'start-failed':
       return `${event.type} ${messageOf(event.error)}`;
     case 'delivery':
       return event.replay ? 'delivery replay' : null;

@@ -25,6 +25,12 @@ const eventRows = {
     ['read', 'create'],
   ],
   rate_limited_total: ['Responses with status code 429 that gates reported'],
+  detached_gates_total: ['Detached gates that the hub has kept'],
+  jobs_total: [
+    'Jobs for detached gates, by result of the start: started or failed',
+    'result',
+    ['started', 'failed'],
+  ],
   refused_requests_total: ['Refused requests other than deliveries, by status code', 'status'],
   faults_total: ['Unexpected errors of the hub'],
 } satisfies Record<string, EventRow>;
@@ -57,6 +63,9 @@ const changes: { [Type in HubLogEvent['type']]?: (event: HubLogEvent & { type: T
   },
   wake: (_, add) => add('wakes_total', 1),
   limited: (_, add) => add('rate_limited_total', 1),
+  'gate-kept': (_, add) => add('detached_gates_total', 1),
+  'job-started': (_, add) => add('jobs_total', 1, 'started'),
+  'start-failed': (_, add) => add('jobs_total', 1, 'failed'),
   'refused-request': ({ status }, add) => add('refused_requests_total', 1, String(status)),
   fault: (_, add) => add('faults_total', 1),
 };
@@ -64,9 +73,18 @@ const changes: { [Type in HubLogEvent['type']]?: (event: HubLogEvent & { type: T
 type GaugeRow = [name: string, help: string, value: number | object, ...labels: string[]];
 
 /** The gauges, with a label if they have several values. */
-const gaugeRows = ({ ready, streams, waiting, oldestSeconds, budget, redis }: HubState): GaugeRow[] => [
+const gaugeRows = ({
+  ready,
+  streams,
+  detached,
+  waiting,
+  oldestSeconds,
+  budget,
+  redis,
+}: HubState): GaugeRow[] => [
   ['ready', 'Whether the hub should get requests (1) or not (0)', Number(ready)],
   ['streams', 'Open streams of gates', streams],
+  ['detached_gates_open', 'Detached gates whose commit status is not decided', detached],
   ['waiting_requests', 'Requests that wait for a grant, by line', waiting, 'line'],
   ['oldest_request_seconds', 'Time that the oldest request has waited, by line', oldestSeconds, 'line'],
   ['budget_configured', 'Requests a minute that --budget allows, by limit', budget.configured, 'limit'],

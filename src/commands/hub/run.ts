@@ -18,6 +18,7 @@ import {
   signingSecrets,
   warnIfReachable,
 } from '../webhooks/receiver.ts';
+import { jobStarter } from './jobs.ts';
 import { createLog, type LoggedEvent } from './log.ts';
 import { createMetrics } from './metrics.ts';
 import { budgetOf, checkedTokens, hubCountOf, redisPrefixOf, redisUrlOf } from './options.ts';
@@ -99,6 +100,7 @@ export const hub = command({
     const metrics = createMetrics(io.version, io.nodeVersion);
     const watch = watchRedis(log);
     const headerNames = deliveryHeaders(settings);
+    const startJob = await jobStarter(context);
     const hub =
       redisUrl === null
         ? memoryHub(limits, clock)
@@ -125,6 +127,7 @@ export const hub = command({
         tokens,
         receive: deliveryReceiver({ secrets, tenantSecret, headerNames }, clock.now),
         redis: () => (redisUrl === null ? null : watch.state()),
+        startJob,
         metrics: metrics.text,
         log(event) {
           metrics.count(event);

@@ -26,6 +26,8 @@ it.each(['plain', 'ndjson'] as const)('has one line for each event and no secret
 
 it('writes each event as docs/reference/hub.md shows it', async () => {
   const { log, lines } = await logTo('plain');
+  const id = '5d1c0a7be2f94863';
+  const repository = 'acme/shop';
   const examples: { [Type in LoggedEvent['type']]: LoggedEvent & { type: Type } } = {
     listening: { type: 'listening', url: 'http://127.0.0.1:4020' },
     stream: { type: 'stream', runs: 1, open: 12 },
@@ -34,6 +36,16 @@ it('writes each event as docs/reference/hub.md shows it', async () => {
     wake: { type: 'wake', runId: 'run_1' },
     reported: { type: 'reported', reads: 2, creates: 0 },
     limited: { type: 'limited', retryAfterMs: 30_000 },
+    'gate-kept': { type: 'gate-kept', id, repository, replaces: 1, startsJobs: true },
+    'job-started': { type: 'job-started', id, repository },
+    'start-failed': {
+      type: 'start-failed',
+      id,
+      repository,
+      error: new Error('GitHub responded with status code 401'),
+    },
+    'gate-done': { type: 'gate-done', id },
+    'gate-forgotten': { type: 'gate-forgotten', id, repository },
     'refused-delivery': { type: 'refused-delivery', code: 'mismatch', status: 401 },
     'refused-request': { type: 'refused-request', status: 401, path: '/v1/grants' },
     'redis-lost': { type: 'redis-lost', error: new Error('connect ECONNREFUSED 10.0.0.7:6379') },
