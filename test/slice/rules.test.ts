@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { MockOptions } from '../../src/mock/server.ts';
+import type { Fault, MockOptions } from '../../src/mock/server.ts';
 import { asked } from '../cli/harness.ts';
 import { type Called, openShell, type Shell, type ShellOptions } from './shell.ts';
 
@@ -61,39 +61,18 @@ describe('the first command, repeated', () => {
     expect({ code, err }).toMatchObject({ code: 7, err: expect.stringContaining('within 12 s') });
     expect(shell.time.clock.monotonic() - before).toBeLessThanOrEqual(13_000);
   });
-
-  it('starts another run after a reported timeout, once the run has ended', async () => {
-    await open({ outcome: 'passed', duration: 2 * minute });
-    await goOn(await call(...short));
-    await shell.time.run(3 * minute);
-    expect((await call(...short)).code).toBe(75);
-    expect(runs()).toBe(2);
-  });
-
-  it('goes on with its gate after a clock jump of two hours', async () => {
-    await open({ outcome: ['failed', 'passed'], duration: 10 * minute });
-    const plain = [...one, '--slice', '45s'];
-    expect((await call(...plain)).code).toBe(75);
-    await shell.time.run(2 * 60 * minute);
-    expect((await call(...plain)).code).toBe(1);
-    expect(runs()).toBe(1);
-  });
 });
 
 describe('a slice that ends', () => {
-  it.each(['5s', '6s', '9s'])(
-    'after %s, with reads that hang, ends the gate at its timeout',
-    async (slice) => {
-      await open({
-        outcome: 'stuck',
-        faults: [{ kind: 'stall-body', endpoint: 'run.status', times: Infinity }],
-      });
-      const begun = await call(...one, '--slice', slice, '--interval', '1s', '--timeout', '60s');
-      const { code, codes } = await goOn(begun);
-      expect([3, 7]).toContain(code);
-      expect(codes.length).toBeLessThanOrEqual(15);
-    },
-  );
+  it('with reads that hang ends the gate at its timeout', async () => {
+    const faults: Fault[] = [{ kind: 'stall-body', endpoint: 'run.status', times: Infinity }];
+    await open({ outcome: 'stuck', faults });
+    const { code, codes } = await goOn(
+      await call(...one, '--slice', '5s', '--interval', '1s', '--timeout', '60s'),
+    );
+    expect([3, 7]).toContain(code);
+    expect(codes.length).toBeLessThanOrEqual(15);
+  });
 
   it.each([
     ['does not know the run', 404, 5],
@@ -107,60 +86,42 @@ describe('a slice that ends', () => {
     expect([code, codes.length <= 6]).toEqual([expected, true]);
   });
 
-  it('while it waits for the deployment counts that time, and names the next command', async () => {
+  it.each([
+    [
+      'the deployment',
+      () => [
+        '--deployed-url',
+        `${shell.mock.url}/_mock/version`,
+        '--deployed-is',
+        'new',
+        '--deployed-timeout',
+      ],
+    ],
+    ['a preview', () => ['--base-url', 'http://127.0.0.1:9', '--ready-timeout']],
+  ])('while it waits for %s counts that time, and names the next command', async (_what, waits) => {
     await open({ outcome: 'passed', deployed: 'old' });
-    const page = `${shell.mock.url}/_mock/version`;
-    const begun = await call(
-      ...[...one, '--slice', '9s', '--deployed-url', page, '--deployed-is', 'new'],
-      ...['--deployed-timeout', '60s', '--timeout', '2m'],
-    );
-    const { code, codes } = await goOn(begun);
-    expect(code).toBe(8);
-    expect(codes.length).toBeLessThanOrEqual(9);
-    expect(runs()).toBe(0);
-  });
-
-  it('while it waits for a preview counts that time, and names the next command', async () => {
-    await open({ outcome: 'passed' });
     shell.env.RUNGATE_TOKEN = shell.mock.token;
-    const begun = await call(
-      ...[...one, '--slice', '9s', '--base-url', 'http://127.0.0.1:9', '--timeout', '2m'],
-      ...['--ready-timeout', '60s'],
-    );
+    const begun = await call(...one, '--slice', '9s', '--timeout', '2m', ...waits(), '60s');
     const { code, codes } = await goOn(begun);
     expect(code).toBe(8);
     expect(codes.length).toBeLessThanOrEqual(9);
     expect(runs()).toBe(0);
-  });
-
-  it('does not wait longer than the timeout for a version page that fails after the run', async () => {
-    await open({ outcome: 'passed', duration: 20_000, deployed: 'new,503@15s' });
-    const begun = await call(
-      ...[...one, '--slice', '6s', '--deployed-url', `${shell.mock.url}/_mock/version`],
-      ...['--deployed-is', 'new', '--timeout', '60s'],
-    );
-    const { code, codes } = await goOn(begun);
-    expect(code).not.toBe(75);
-    expect(code).not.toBe(0);
-    expect(codes.length).toBeLessThanOrEqual(14);
   });
 });
 
 describe('the rules of a gate', () => {
-  const lax = [['--on', 'failed=warn'], ['--retries', '1'], ['--timeout', '30m'], ['--cancel-on-timeout']];
-  it.each(lax.flatMap((words) => [[words, []] as const, [words, ['--strict']] as const]))(
-    'with %j do not survive in a command with %j',
-    async (first, then) => {
-      await open({ outcome: 'failed', duration: minute });
-      const begun = await call(...one, '--slice', '45s', ...first);
-      const id = nextOf(begun).at(-1) ?? '';
-      const { code, err } = await call(...one, '--slice', '45s', ...then);
-      expect(code).toBe(64);
-      expect(err).toContain(`gate --resume ${id}`);
-      expect(err).toContain('--new');
-      expect(runs()).toBe(1);
-    },
-  );
+  it.each([
+    [['--on', 'failed=warn'], []],
+    [['--retries', '1'], ['--strict']],
+    [['--cancel-on-timeout'], []],
+  ])('with %j do not survive in a command with %j', async (first, then) => {
+    await open({ outcome: 'failed', duration: minute });
+    const begun = await call(...one, '--slice', '45s', ...first);
+    const { code, err } = await call(...one, '--slice', '45s', ...then);
+    expect([code, err]).toEqual([64, expect.stringContaining(`gate --resume ${nextOf(begun).at(-1)}`)]);
+    expect(err).toContain('--new');
+    expect(runs()).toBe(1);
+  });
 
   it('from a project file are those of the first slice, whatever the file says later', async () => {
     await open({ outcome: 'failed', duration: minute }, { gates: { web: { process: 'web' } } });
@@ -172,13 +133,6 @@ describe('the rules of a gate', () => {
     expect((await call('rungate', 'gate', '--slice', '45s', '--json')).code).toBe(64);
     expect((await goOn(begun)).code).toBe(1);
   });
-
-  it('do not keep another body from being another gate', async () => {
-    await open({ outcome: 'failed', duration: minute });
-    await call(...one, '--slice', '45s', '--on', 'failed=warn');
-    expect((await call(...one, '--slice', '45s', '--ref', 'other')).code).toBe(75);
-    expect(runs()).toBe(2);
-  });
 });
 
 describe('--resume', () => {
@@ -186,14 +140,8 @@ describe('--resume', () => {
 
   it('is the only option of the next command, and goes on with the options of the first one', async () => {
     await open({ outcome: 'failed', duration: minute });
-    const begun = await call(
-      ...plain,
-      '--on',
-      'failed=warn',
-      '--ref=--help',
-      '--external-url',
-      'https://a.test/b',
-    );
+    const options = ['--on', 'failed=warn', '--ref=--help', '--external-url', 'https://a.test/b'];
+    const begun = await call(...plain, ...options);
     expect(nextOf(begun)).toEqual(['rungate', 'gate', '--resume', expect.stringMatching(/^[0-9a-f]{8}$/)]);
     const { code, out } = await goOn(begun);
     expect([code, JSON.parse(out).result]).toEqual([0, 'warn']);
@@ -258,16 +206,6 @@ describe('--resume', () => {
     expect((await call(...next)).code).toBe(0);
   });
 
-  it('after a reported end begins no gate that was skipped', async () => {
-    const gates = { web: { process: 'web' }, api: { process: 'api', needs: ['web'] } };
-    await open({ outcome: 'passed', duration: 2 * minute }, { gates });
-    const begun = await call('rungate', 'gate', '--slice', '45s', '--timeout', '1m', '--json');
-    expect((await goOn(begun)).code).toBe(3);
-    await shell.time.run(2 * minute);
-    for (const _again of [1, 2]) expect((await call(...nextOf(begun))).code).toBe(3);
-    expect(runs()).toBe(1);
-  });
-
   it('removes the report of an earlier end, whatever it ends with', async () => {
     await open({ outcome: 'passed', duration: 20_000 });
     const begun = await call(...plain, '--junit', 'end.xml');
@@ -293,26 +231,13 @@ describe('--resume', () => {
   });
 });
 
-describe('another build', () => {
-  const withPage = () => [
-    ...[...one, '--slice', '45s', '--timeout', '2m', '--deployed-is', 'new'],
-    ...['--deployed-url', `${shell.mock.url}/_mock/version`],
-  ];
-
-  it('that a killed command has seen fails the gate', async () => {
-    const stops = [{ call: 1, at: 25_000, by: 'SIGKILL' as const }];
-    await open({ outcome: 'passed', duration: minute, deployed: 'new,other@10s,new@20s' }, { stops });
-    expect((await call(...withPage())).code).toBe(null);
-    expect((await goOn(await call(...withPage()))).code).toBe(8);
-    expect(runs()).toBe(1);
-  });
-
-  it('does not let the same command start a second run beside the one that goes on', async () => {
-    await open({ outcome: 'stuck', deployed: 'new,other@10s,new@20s' });
-    expect((await goOn(await call(...withPage()))).code).toBe(8);
-    expect((await call(...withPage())).code).toBe(64);
-    expect(runs()).toBe(1);
-  });
+it('another build does not let the same command start a second run beside the one that goes on', async () => {
+  await open({ outcome: 'stuck', deployed: 'new,other@10s,new@20s' });
+  const page = ['--deployed-is', 'new', '--deployed-url', `${shell.mock.url}/_mock/version`];
+  const command = [...one, '--slice', '45s', '--timeout', '2m', ...page];
+  expect((await goOn(await call(...command))).code).toBe(8);
+  expect((await call(...command)).code).toBe(64);
+  expect(runs()).toBe(1);
 });
 
 it('a password in the address of the service is not stored', async () => {

@@ -46,9 +46,6 @@ describe('rungate init --skill', () => {
 
   it.each([
     ['--project', 'shop'],
-    ['--process', 'checkout'],
-    ['--tag', 'smoke'],
-    ['--environment', 'staging'],
     ['--gates', 'api,web'],
     ['--ci', 'github'],
     ['--merge-queue'],

@@ -125,17 +125,21 @@ describe('a gate goes on', () => {
   const creates = () => on.mock.requests.filter(({ endpoint }) => endpoint === 'run.trigger');
   const lines = (text: string, what: RegExp) => text.split('\n').filter((line) => what.test(line));
 
-  it('if the name of the service fails with EAI_AGAIN for minutes while a run is created', async () => {
+  it.each([
+    ['for minutes', 'EAI_AGAIN', 0, 1],
+    ['for four requests', 'ENOTFOUND', 7, 0],
+  ])('%s if the name of the service fails with %s while a run is created', async (_, error, code, count) => {
     await open();
     const { lookup } = dns;
     vi.spyOn(dns, 'lookup').mockImplementation(((...args: Parameters<typeof lookup>) => {
       if (on.clock.monotonic() >= 150_000) return lookup(...args);
       const done = args.at(-1) as unknown as (error: Error) => void;
-      setImmediate(() => done(Object.assign(new Error('getaddrinfo'), { code: 'EAI_AGAIN' })));
+      setImmediate(() => done(Object.assign(new Error('getaddrinfo'), { code: error })));
     }) as never);
     const env = { RUNGATE_API_URL: `http://localhost:${on.mock.port}` };
-    expect((await on.with({ env })(...gate)).code).toBe(0);
-    expect(on.mock.state.runs.size).toBe(1);
+    expect((await on.with({ env })(...gate)).code).toBe(code);
+    expect(on.mock.state.runs.size).toBe(count);
+    if (count === 0) expect(dns.lookup).toHaveBeenCalledTimes(4);
   });
 
   it('in an outage while a run is read, of which it prints three lines, then one a minute', async () => {

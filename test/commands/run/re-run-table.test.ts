@@ -22,16 +22,15 @@ interface Job {
   pause?: number;
 }
 
-interface Row {
-  where: string;
-  what: string;
-  jobs: readonly Job[];
-  courses: readonly Course[];
+interface More {
   retries?: number;
   service?: Partial<ServiceOptions>;
   /** Two runs may be in progress at once. */
   overlaps?: true;
 }
+
+/** Where, what happens, the jobs and the courses of their runs. */
+type Row = [where: string, what: string, jobs: readonly Job[], courses: readonly Course[], more?: More];
 
 const github = (attempt: number): Env => ({
   ...{ CI: 'true', GITHUB_ACTIONS: 'true', GITHUB_RUN_ID: '7', GITHUB_JOB: 'e2e' },
@@ -59,110 +58,82 @@ const failsAtOnce: Course = { end: 'failed', seconds: 0 };
 const died = (...[first, again]: [Env, Env]): Job[] => [{ env: first, diesAfter: 20 }, { env: again }];
 const ended = (...[first, again]: [Env, Env]): Job[] => [{ env: first }, { env: again }];
 
+const retried = [{ env: github(1), diesAfter: 90 }, { env: github(2) }];
+const twice = [{ env: jenkins(5) }, { env: jenkins(5), sameMachine: true }];
+const killed = [
+  { env: jenkins(5), diesAfter: 20 },
+  { env: jenkins(5), sameMachine: true },
+];
+const diesTwice = [{ env: github(1), diesAfter: 20 }, { env: github(2), diesAfter: 20 }, { env: github(3) }];
+const atOnce: Job[] = [{ env: github(1) }, { env: github(1), atOnce: true }];
+const later = [{ env: github(1) }, { env: github(2), pause: 172_800 }];
+const retriedAtOnce = '`--retries 1`: the first run ends at once, the machine dies during the retry; re-run';
+const ignoresKeys = { service: { honoursKeys: false }, overlaps: true } as const;
+const forgetsKeys = { service: { keepsKeysMs: 86_400_000 } };
+
 const rows: readonly Row[] = [
-  {
-    ...{ where: 'GitHub', what: 'the machine dies; re-run' },
-    ...{ jobs: died(github(1), github(2)), courses: [passes] },
-  },
-  {
-    ...{ where: 'GitHub', what: 'the run fails; re-run' },
-    ...{ jobs: ended(github(1), github(2)), courses: [fails, passes] },
-  },
-  {
-    ...{ where: 'GitHub', what: 'the machine dies during the retry of `--retries 1`; re-run' },
-    ...{ jobs: [{ env: github(1), diesAfter: 90 }, { env: github(2) }], courses: [fails, passes] },
-    retries: 1,
-  },
-  {
-    ...{ where: 'GitHub', what: 'both runs of `--retries 1` fail; re-run' },
-    ...{ jobs: ended(github(1), github(2)), courses: [fails, fails, passes], retries: 1 },
-  },
-  {
-    ...{ where: 'GitHub', what: 'the first run ends at once, the machine dies 20 s later; re-run' },
-    ...{ jobs: died(github(1), github(2)), courses: [passesAtOnce, passes] },
-  },
-  {
-    ...{
-      where: 'GitHub',
-      what: '`--retries 1`: the first run ends at once, the machine dies during the retry; re-run',
-    },
-    jobs: [{ env: github(1), diesAfter: 90 }, { env: github(2) }],
-    ...{ courses: [passesAtOnce, fails, passes], retries: 1 },
-  },
-  {
-    ...{ where: 'GitHub', what: 'the machine dies, and so does that of the re-run; second re-run' },
-    jobs: [{ env: github(1), diesAfter: 20 }, { env: github(2), diesAfter: 20 }, { env: github(3) }],
-    courses: [passes],
-  },
-  {
-    ...{ where: 'GitHub', what: 'matrix without salt, one cell after the other' },
-    ...{ jobs: ended(github(1), github(1)), courses: [passes] },
-  },
-  {
-    ...{ where: 'GitHub', what: 'matrix without salt, two cells at once' },
-    ...{ jobs: [{ env: github(1) }, { env: github(1), atOnce: true }], courses: [passes] },
-  },
-  {
-    ...{ where: 'GitLab', what: 'the runner dies; Retry' },
-    ...{ jobs: died(gitlab(1), gitlab(2)), courses: [passes] },
-  },
-  {
-    ...{ where: 'GitLab', what: 'the run fails; Retry' },
-    ...{ jobs: ended(gitlab(1), gitlab(2)), courses: [fails, passes] },
-  },
-  {
-    ...{ where: 'Jenkins', what: '`retry(2)` in one build: the run fails' },
-    jobs: [{ env: jenkins(5) }, { env: jenkins(5), sameMachine: true }],
-    courses: [fails, passes],
-  },
-  {
-    ...{ where: 'Jenkins', what: '`retry(2)` in one build: the process is killed' },
-    jobs: [
-      { env: jenkins(5), diesAfter: 20 },
-      { env: jenkins(5), sameMachine: true },
-    ],
-    courses: [passes],
-  },
-  {
-    ...{ where: 'Jenkins', what: 'the agent dies; Rebuild, which is a new build' },
-    ...{ jobs: died(jenkins(5), jenkins(6)), courses: [passes], overlaps: true },
-  },
-  {
-    ...{ where: 'CircleCI', what: 'the machine dies; Rerun from failed' },
-    ...{ jobs: died(circleci('first'), circleci('again')), courses: [passes] },
-  },
-  {
-    ...{ where: 'GitHub', what: 'every run passes before the first read' },
-    ...{ jobs: ended(github(1), github(2)), courses: [passesAtOnce] },
-  },
-  {
-    ...{ where: 'GitHub', what: 'every run fails before the first read' },
-    ...{ jobs: ended(github(1), github(2)), courses: [failsAtOnce] },
-  },
-  {
-    ...{ where: 'GitLab', what: 'every run passes before the first read' },
-    ...{ jobs: ended(gitlab(1), gitlab(2)), courses: [passesAtOnce] },
-  },
-  {
-    ...{ where: 'GitLab', what: 'every run fails before the first read' },
-    ...{ jobs: ended(gitlab(1), gitlab(2)), courses: [failsAtOnce] },
-  },
-  {
-    ...{ where: 'GitHub', what: 'the service ignores keys; the machine dies; re-run' },
-    ...{ jobs: died(github(1), github(2)), courses: [passes] },
-    ...{ service: { honoursKeys: false }, overlaps: true },
-  },
-  {
-    ...{ where: 'GitHub', what: 'the service forgets keys after a day; the run fails; re-run after two' },
-    jobs: [{ env: github(1) }, { env: github(2), pause: 172_800 }],
-    ...{ courses: [fails, passes], service: { keepsKeysMs: 86_400_000 } },
-  },
+  ['GitHub', 'the machine dies; re-run', died(github(1), github(2)), [passes]],
+  ['GitHub', 'the run fails; re-run', ended(github(1), github(2)), [fails, passes]],
+  [
+    'GitHub',
+    'the machine dies during the retry of `--retries 1`; re-run',
+    retried,
+    [fails, passes],
+    { retries: 1 },
+  ],
+  [
+    'GitHub',
+    'both runs of `--retries 1` fail; re-run',
+    ended(github(1), github(2)),
+    [fails, fails, passes],
+    { retries: 1 },
+  ],
+  [
+    'GitHub',
+    'the first run ends at once, the machine dies 20 s later; re-run',
+    died(github(1), github(2)),
+    [passesAtOnce, passes],
+  ],
+  ['GitHub', retriedAtOnce, retried, [passesAtOnce, fails, passes], { retries: 1 }],
+  ['GitHub', 'the machine dies, and so does that of the re-run; second re-run', diesTwice, [passes]],
+  ['GitHub', 'matrix without salt, one cell after the other', ended(github(1), github(1)), [passes]],
+  ['GitHub', 'matrix without salt, two cells at once', atOnce, [passes]],
+  ['GitLab', 'the runner dies; Retry', died(gitlab(1), gitlab(2)), [passes]],
+  ['GitLab', 'the run fails; Retry', ended(gitlab(1), gitlab(2)), [fails, passes]],
+  ['Jenkins', '`retry(2)` in one build: the run fails', twice, [fails, passes]],
+  ['Jenkins', '`retry(2)` in one build: the process is killed', killed, [passes]],
+  [
+    'Jenkins',
+    'the agent dies; Rebuild, which is a new build',
+    died(jenkins(5), jenkins(6)),
+    [passes],
+    { overlaps: true },
+  ],
+  ['CircleCI', 'the machine dies; Rerun from failed', died(circleci('first'), circleci('again')), [passes]],
+  ['GitHub', 'every run passes before the first read', ended(github(1), github(2)), [passesAtOnce]],
+  ['GitHub', 'every run fails before the first read', ended(github(1), github(2)), [failsAtOnce]],
+  ['GitLab', 'every run passes before the first read', ended(gitlab(1), gitlab(2)), [passesAtOnce]],
+  ['GitLab', 'every run fails before the first read', ended(gitlab(1), gitlab(2)), [failsAtOnce]],
+  [
+    'GitHub',
+    'the service ignores keys; the machine dies; re-run',
+    died(github(1), github(2)),
+    [passes],
+    ignoresKeys,
+  ],
+  [
+    'GitHub',
+    'the service forgets keys after a day; the run fails; re-run after two',
+    later,
+    [fails, passes],
+    forgetsKeys,
+  ],
 ];
 
 /** Returns the number of runs and the exit codes, and checks that two runs are never in progress at once. */
-async function play(row: Row, saysReplayed: boolean): Promise<string> {
-  const { jobs, courses, retries = 0, overlaps = false } = row;
-  const service = modelService({ ...row.service, saysReplayed, courses: { web: courses } });
+async function play([where, what, jobs, courses, more = {}]: Row, saysReplayed: boolean): Promise<string> {
+  const { retries = 0, overlaps = false } = more;
+  const service = modelService({ ...more.service, saysReplayed, courses: { web: courses } });
   const on = machine(service);
   const argv = ['gate', '--project', 'shop', '--process', 'web', '--retries', String(retries), '--json'];
   const playAll = async (): Promise<Ended[]> => {
@@ -180,7 +151,7 @@ async function play(row: Row, saysReplayed: boolean): Promise<string> {
   const results = await on.during(playAll());
   const times = service.runs.map(({ createdAt, endsAt }) => [createdAt, endsAt] as const);
   const isAtOnce = times.some(([from], at) => times.slice(0, at).some(([, to]) => from < to));
-  expect([row.where, row.what, isAtOnce]).toEqual([row.where, row.what, overlaps]);
+  expect([where, what, isAtOnce]).toEqual([where, what, overlaps]);
   const codes = results.map(({ code, out }) => {
     if (code === null) return 'killed';
     return /"verdict": ?"flaky"/.test(out) ? `${code} (flaky)` : `${code}`;
@@ -195,7 +166,7 @@ const part = /(?<=<!-- table -->\n\n).*(?=\n<!-- end of table -->)/s;
 // `npm run docs:reliability` is this test with --update: it writes the file that it otherwise compares.
 test('writes the table of runs and exit codes into docs/project/re-runs.md, unchanged', async () => {
   const cells = [['CI', 'situation', 'the service reports replays', 'it does not']];
-  for (const row of rows) cells.push([row.where, row.what, await play(row, true), await play(row, false)]);
+  for (const row of rows) cells.push([row[0], row[1], await play(row, true), await play(row, false)]);
   expect(page).toMatch(part);
   await expect(page.replace(part, () => `${alignedTable(cells)}\n`)).toMatchFileSnapshot(
     '../../../docs/project/re-runs.md',
