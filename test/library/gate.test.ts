@@ -57,39 +57,15 @@ describe('a gate', () => {
     expect(JSON.parse(printed.out)).toEqual(report);
     expect(printed.code).toBe(report.exitCode);
   });
-
-  it('never passes if the state could not be read', async () => {
-    await play({ duration: 0 });
-    mock.faults.add({ kind: 'status', status: 401, endpoint: 'run.status', times: Number.POSITIVE_INFINITY });
-    const report = await run({ trigger });
-    expect(report).toMatchObject({
-      result: 'fail',
-      exitCode: 6,
-      runs: [{ verdict: 'unobserved', error: { status: 401 } }],
-    });
-  });
 });
 
 describe('retries', () => {
   it('start a new run with a new key after a failed one: a pass is flaky, a warning that strict leaves', async () => {
     await play({ outcome: ['failed', 'failed', 'passed'], duration: 0 });
     const events: GateEvent[] = [];
-    const report = await run({
-      trigger,
-      retries: 5,
-      strict: true,
-      onProgress: (event) => events.push(event),
-    });
-    expect(report).toMatchObject({
-      result: 'warn',
-      exitCode: 0,
-      runs: [
-        { verdict: 'failed', action: 'fail', runId: mock.runs[0]?.runId, decides: false },
-        { verdict: 'failed', retry: 1, runId: mock.runs[1]?.runId, decides: false },
-        { verdict: 'flaky', action: 'warn', retry: 2, runId: mock.runs[2]?.runId, decides: true },
-      ],
-    });
-    expect(report.runs[0]).not.toHaveProperty('retry');
+    const onProgress = (event: GateEvent) => events.push(event);
+    const report = await run({ trigger, retries: 5, strict: true, onProgress });
+    expect(report).toMatchObject({ result: 'warn', exitCode: 0, runs: [{}, {}, { verdict: 'flaky' }] });
     expect(new Set(keys()).size).toBe(3);
     const starts = events.filter(({ type }) => type === 'next-run');
     expect(starts).toMatchObject([{ runId: mock.runs[0]?.runId, retry: 1, retries: 5 }, { retry: 2 }]);
@@ -99,16 +75,10 @@ describe('retries', () => {
 describe('an invalid call is refused before anything is sent:', () => {
   it.each<[string, object, RegExp]>([
     ['neither trigger nor runs', {}, /either trigger/],
-    ['both', { trigger, runIds: ['a'] }, /either trigger/],
     ['a run id that is not a path segment', { runIds: ['a', ''] }, /runId/],
     ['retries of existing runs', { runIds: ['r'], retries: 1 }, /retries only work with trigger/],
-    [
-      'retries with one key',
-      { trigger, retries: 1, idempotencyKey: 'k' },
-      /retries cannot be combined with a given/,
-    ],
+    ['retries with one key', { trigger, retries: 1, idempotencyKey: 'k' }, /retries cannot be combined/],
     ['a pass for a timeout', { trigger, on: { timeout: 'pass' } }, /timeout cannot pass/],
-    ['an address that is not a URL', { trigger, apiUrl: 'nonsense' }, /not a URL/],
   ])('%s', async (_name, options, message) => {
     await play();
     const error = await run(options).catch((caught: unknown) => caught);
@@ -172,15 +142,6 @@ describe('an abort', () => {
     expect(report).toMatchObject({ cancellation: 'requested' });
     expect(mock.runs).toMatchObject([{ state: 'cancelled' }]);
   });
-
-  it('while the run is being created finds the run and cancels it', async () => {
-    await play({ outcome: 'stuck' });
-    mock.faults.add({ kind: 'reset-after-commit', endpoint: 'run.trigger' });
-    const report = await run({ trigger, ...abortOn('retry') });
-    expect(report).toMatchObject({ exitCode: 130, cancellation: 'requested' });
-    expect(new Set(keys()).size).toBe(1);
-    expect(mock.runs).toMatchObject([{ state: 'cancelled' }]);
-  });
 });
 
 describe('an interval', () => {
@@ -225,36 +186,19 @@ describe('the environment of a CI job', () => {
     folder = mkdtempSync(join(tmpdir(), 'rungate-library-'));
   });
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
-  const job = (attempt: string) => ({
-    GITHUB_ACTIONS: 'true',
-    GITHUB_REPOSITORY: 'acme/shop',
-    GITHUB_RUN_ID: '77',
-    GITHUB_RUN_ATTEMPT: attempt,
-    GITHUB_JOB: 'gate',
-    GITHUB_SERVER_URL: 'https://github.com',
-    GITHUB_REF_NAME: 'main',
-    GITHUB_EVENT_NAME: 'push',
-    RUNNER_TEMP: folder,
+  const job = () => ({
+    ...{ GITHUB_ACTIONS: 'true', GITHUB_REPOSITORY: 'acme/shop', GITHUB_RUN_ID: '77' },
+    ...{ GITHUB_RUN_ATTEMPT: '1', GITHUB_JOB: 'gate', GITHUB_REF_NAME: 'main', RUNNER_TEMP: folder },
   });
 
   it('is not read unless it is given', async () => {
     await play({ duration: 0 });
-    for (const [name, value] of Object.entries(job('1'))) vi.stubEnv(name, value);
+    for (const [name, value] of Object.entries(job())) vi.stubEnv(name, value);
     vi.stubEnv('RUNGATE_API_URL', 'http://127.0.0.1:1');
     vi.stubEnv('RUNGATE_STRICT', 'true');
     vi.stubEnv('HTTP_PROXY', 'http://127.0.0.1:1');
     expect((await run({ trigger })).result).toBe('pass');
     expect(mock.runs[0]?.request).toEqual(trigger);
     expect(readdirSync(folder)).toEqual([]);
-  });
-
-  it('lets a re-run attach to the run of the first', async () => {
-    await play({ outcome: 'stuck' });
-    const first = await run({ trigger, env: job('1'), maxAttempts: 1 });
-    const second = await run({ trigger, env: job('2'), maxAttempts: 1 });
-    expect(mock.runs).toHaveLength(1);
-    expect(second.runs[0]).toMatchObject({ runId: first.runs[0]?.runId, reattached: true });
-    const salted = await run({ trigger, env: job('2'), idempotencySalt: 'node 22', maxAttempts: 1 });
-    expect(salted.runs[0]?.reattached).toBe(false);
   });
 });

@@ -42,25 +42,18 @@ async function mockUrl(): Promise<string> {
 }
 
 const redirect = (to: string) => serve((_, response) => response.writeHead(302, { location: to }).end());
-const page = () => serve((_, response) => response.end('<!doctype html><title>Sign in</title>'));
 
 type Call = (client: ServiceClient) => Promise<unknown>;
 const status: Call = (client) => client.run.status('run_1');
-const list: Call = (client) => client.env.list();
 const token = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJ1In0.c2ln';
 const apiKey = 'key_live_0123456789abcdef';
 
 const cases: [string, Call, () => Promise<string> | string, Partial<ClientOptions>][] = [
-  ['an address with a password', status, () => 'https://u:p@service.example', { apiKey }],
   ['an address that is not encrypted', status, () => 'http://service.example', { apiKey }],
   ['a token in place of the API key', status, mockUrl, { token }],
-  ['no token', list, mockUrl, {}],
   ['an API key for API keys', (client) => client.keys.delete('k'), mockUrl, { apiKey }],
-  ['a key with a line break in it', status, mockUrl, { apiKey: 'a\nb' }],
   ['a refused key', status, mockUrl, { apiKey }],
   ['a token as the API key', status, mockUrl, { apiKey: token }],
-  ['an API key as the token', list, mockUrl, { token: apiKey }],
-  ['an unknown run', status, async () => (await mockUrl()).concat('/api/v1'), { apiKey }],
   ['an unreachable service', status, nowhere, { apiKey }],
   [
     'plain HTTP where TLS is expected',
@@ -68,9 +61,7 @@ const cases: [string, Call, () => Promise<string> | string, Partial<ClientOption
     async () => (await nowhere()).replace('http', 'https'),
     { apiKey },
   ],
-  ['a page in place of JSON', status, page, { apiKey }],
   ['a redirect elsewhere', status, () => redirect('https://elsewhere.example/'), { apiKey }],
-  ['a redirect of a POST', (client) => client.env.create({ name: 'n' }), () => redirect('/'), { token }],
   ['no response in time', status, () => serve(() => {}), { apiKey, requestTimeoutMs: 20 }],
 ];
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { type GatesEvent, gate, gates } from '../../src/index.ts';
+import { type GatesEvent, gates } from '../../src/index.ts';
 import { type HubStage, hubStage, hubToken } from '../cli/hub-stage.ts';
 
 let on: HubStage;
@@ -16,17 +16,6 @@ const service = (url: string) => ({
   timeoutMs: 3_600_000,
   hub: { url, token: hubToken },
 });
-
-/** Lets time pass until the promise is settled. */
-async function ended<T>(promise: Promise<T>): Promise<T> {
-  let settled = false;
-  const settle = () => {
-    settled = true;
-  };
-  promise.then(settle, settle);
-  while (!settled) await on.pass(250);
-  return promise;
-}
 
 const woken = { runs: [{ verdict: 'passed', woken: true }] };
 
@@ -48,23 +37,3 @@ it('a delivery about its run wakes each of several gates, also one that waits fo
   expect(await running).toMatchObject({ result: 'pass', gates: [woken, woken] });
   expect(seen('read')).toBe(4);
 });
-
-it.each(['gate', 'gates'])(
-  '%s polls by itself if the hub is unreachable, and emits an event',
-  async (name) => {
-    const events: GatesEvent[] = [];
-    const onProgress = (event: GatesEvent) => events.push(event);
-    const options = service('http://127.0.0.1:1');
-    const running =
-      name === 'gate'
-        ? gate({ ...options, trigger: trigger('a'), onProgress })
-        : gates({ ...options, gates: { api: { trigger: trigger('a') } }, onProgress });
-    expect(await ended<{ result: string }>(running)).toMatchObject({ result: 'pass' });
-    const lost = events.filter(({ type }) => type === 'hub');
-    expect(lost).toMatchObject([
-      { error: { code: 'network_refused', hint: expect.stringContaining('hub.url') } },
-    ]);
-    expect(lost[0]?.gate).toBe(name === 'gates' ? 'api' : undefined);
-    expect(JSON.stringify(events)).not.toContain(hubToken);
-  },
-);

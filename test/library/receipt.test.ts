@@ -76,7 +76,6 @@ it('without a key, returns the statement without a signature', async () => {
 });
 
 it.each([
-  ['a timeout', { outcome: 'stuck' }, { timeoutMs: 60_000 }],
   ['a timeout that only warns', { outcome: 'stuck' }, { timeoutMs: 60_000, on: { timeout: 'warn' } }],
   ['an abort', { outcome: 'stuck' }, { signal: AbortSignal.abort() }],
 ] as const)('returns null after %s', async (_name, options, more) => {

@@ -1,7 +1,6 @@
 import { afterEach, expect, it } from 'vitest';
 import {
   CredentialError,
-  type GateEvent,
   gate,
   type Mock,
   type MockOptions,
@@ -43,15 +42,6 @@ it('returns the shape that the command line prints, and whether the run existed'
   expect(JSON.parse(printed.out)).toEqual(started);
   expect(reattached).toBe(false);
   expect((await run({ idempotencyKey: 'k' })).reattached).toBe(true);
-  expect(mock.runs).toHaveLength(1);
-});
-
-it('retries after a lost response with the same key, and emits an event', async () => {
-  await play();
-  mock.faults.add({ kind: 'reset-after-commit', endpoint: 'run.trigger' });
-  const events: GateEvent['type'][] = [];
-  await run({ onProgress: ({ type }) => events.push(type) });
-  expect(events).toEqual(['retry', 'created']);
   expect(mock.runs).toHaveLength(1);
 });
 

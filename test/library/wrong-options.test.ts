@@ -249,12 +249,6 @@ describe.each(Object.entries(functions))('%s', (_what, [options, act, within = '
 it.each<[string, Record<string, unknown>, RegExp, RegExp]>([
   ['a misspelt option', { strickt: true }, /gate: unknown option "strickt"/, /did you mean strict\?/],
   [
-    'another word',
-    { on: { blocked: 'maybe' } },
-    /on\.blocked must be one of pass, warn, fail, not "maybe"/,
-    /./,
-  ],
-  [
     'a text that may be a secret in place of a word',
     { on: { blocked: 'key_1' } },
     /on\.blocked must be one of pass, warn, fail, not a string/,
@@ -267,13 +261,6 @@ it.each<[string, Record<string, unknown>, RegExp, RegExp]>([
     /unknown option "timeout"/,
     /did you mean timeoutMs\?/,
   ],
-  ['a duration as text', { timeoutMs: '30m' }, /timeoutMs must be a finite number of milliseconds/, /./],
-  [
-    'an object with toString',
-    { on: { failed: { toString: () => 'pass' } } },
-    /on\.failed must be one of pass, warn, fail, not an object/,
-    /./,
-  ],
   ['a misspelt field of the run', { trigger: { ...trigger, tag: ['a'] } }, /"trigger\.tag"/, /mean tags\?/],
   [
     'an address that is not set',
@@ -282,12 +269,6 @@ it.each<[string, Record<string, unknown>, RegExp, RegExp]>([
     /environment variable is undefined/,
   ],
   ['null for the address', { apiUrl: null }, /apiUrl must be .*, not null/, /set apiUrl/],
-  [
-    'tags that are a text',
-    { trigger: { projectSlug: 's', tags: 'a' } },
-    /trigger\.tags must be an array/,
-    /./,
-  ],
   ['a signal that is not one', { signal: {} }, /signal must be an AbortSignal/, /./],
 ])('gate refuses %s', async (_what, options, message, hint) => {
   const error = await refusal(() => gate({ ...service(), trigger, ...options } as GateOptions));
@@ -302,20 +283,11 @@ it('names the gate in an error about one of several gates', async () => {
   await expect(gates(wrong)).rejects.toThrow('gate api: unknown option "strickt"');
 });
 
-it.each([
-  ['of an object', { strict: true }],
-  ['of an object without a prototype', Object.assign(Object.create(null), { strict: true })],
-  [
-    'of a class',
-    {
-      get strict() {
-        return true;
-      },
-    },
-  ],
-])('refuses options that inherit those %s', async (_what, parent: object) => {
-  const options = Object.assign(Object.create(parent), service(), { trigger });
-  await expect(gate(options)).rejects.toThrow('gate: its argument must be a plain object');
+it('refuses options that inherit those of an object, also without a prototype', async () => {
+  for (const parent of [{ strict: true }, Object.assign(Object.create(null), { strict: true })]) {
+    const options = Object.assign(Object.create(parent), service(), { trigger });
+    await expect(gate(options)).rejects.toThrow('gate: its argument must be a plain object');
+  }
   expect(sent).toEqual([]);
 });
 

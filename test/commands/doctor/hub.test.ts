@@ -34,18 +34,10 @@ describe('doctor', () => {
   it('warns of a hub that gates cannot use, with the reason and the remedy', async () => {
     const hub = await on.hub();
     const page = await on.server((_request, response) => void response.end('<html>\n'));
-    const silent = await on.server(() => {});
     const cases: [string, Record<string, string>, string, string][] = [
-      [
-        hub.url,
-        { RUNGATE_HUB_TOKEN: 'wrong-token' },
-        'the hub rejected the token (401)',
-        'set RUNGATE_HUB_TOKEN',
-      ],
       [hub.url, { RUNGATE_HUB_TOKEN: '' }, 'the hub token is not set', 'set RUNGATE_HUB_TOKEN'],
       ['http://127.0.0.1:1', {}, 'nothing is listening', 'RUNGATE_HUB_URL'],
       [page, {}, 'an event that rungate does not know', 'check RUNGATE_HUB_URL'],
-      [silent, {}, 'the hub does not respond', 'check RUNGATE_HUB_URL'],
     ];
     for (const [url, env, problem, remedy] of cases) {
       const { code, out, check } = await examine(url, env);

@@ -57,25 +57,11 @@ describe('rungate hub does not start', () => {
       ['--redis must not have a password', 'RUNGATE_HUB_REDIS_URL_FILE'],
     ],
     [
-      'with the token on the command line',
-      {},
-      ['--token', 'hunter-token-0123456789'],
-      64,
-      ['there is no option --token', 'set RUNGATE_HUB_TOKEN or RUNGATE_HUB_TOKEN_FILE'],
-    ],
-    [
       'with a variable that is not a URL of Redis',
       { RUNGATE_HUB_REDIS_URL: 'http://:hunter22@localhost' },
       [],
       78,
       ['RUNGATE_HUB_REDIS_URL is not the URL of a Redis server', 'redis://host:6379'],
-    ],
-    [
-      'with an unknown limit',
-      {},
-      ['--budget', 'read=1'],
-      64,
-      ['"read" is not one of', 'did you mean reads?'],
     ],
     [
       'with a URL of GitHub that would show its token',
@@ -118,16 +104,15 @@ describe('rungate hub', () => {
     expect(await deliver(url, '[]')).toBe(401);
   });
 
-  it.each<[StopSignal, number]>([
-    ['SIGTERM', 143],
-    ['SIGINT', 130],
-    ['SIGHUP', 129],
-  ])('ends its streams on %s, and exits with %i', async (signal, code) => {
-    const on = await hub();
-    const { ended } = await stream(on.url, ['run_1']);
-    expect((await on.stop(signal)).code).toBe(code);
-    await expect(ended).resolves.toBeUndefined();
-  });
+  it.each<[StopSignal, number]>([['SIGINT', 130]])(
+    'ends its streams on %s, and exits with %i',
+    async (signal, code) => {
+      const on = await hub();
+      const { ended } = await stream(on.url, ['run_1']);
+      expect((await on.stop(signal)).code).toBe(code);
+      await expect(ended).resolves.toBeUndefined();
+    },
+  );
 
   it('warns if other machines can reach it', async () => {
     const on = await hub(['--host', '0.0.0.0']);
@@ -137,12 +122,6 @@ describe('rungate hub', () => {
 });
 
 describe('the metrics', () => {
-  const metricsOf = async (url: string) => {
-    const response = await fetch(`${url}/metrics`);
-    expect(response.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
-    return parse(await response.text());
-  };
-
   it('are in the text format of Prometheus, and count everything', async () => {
     const on = await hub();
     await stream(on.url, ['run_1']);
@@ -152,10 +131,12 @@ describe('the metrics', () => {
     await ask(on.url, '/v1/grants', { class: 'create' });
     await ask(on.url, '/v1/limits', { retryAfterMs: 2000 });
     await ask(on.url, '/v1/grants', { class: 'first' }, 'wrong');
-    const text = await (await fetch(`${on.url}/metrics`)).text();
+    const response = await fetch(`${on.url}/metrics`);
+    expect(response.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
+    const text = await response.text();
     // The parser does not know histograms with labels.
     expect(text).toContain('\nrungate_hub_grant_wait_seconds_count{class="create"} 1\n');
-    const families = (await metricsOf(on.url)).filter(({ name }) => !name.endsWith('_wait_seconds'));
+    const families = parse(text).filter(({ name }) => !name.endsWith('_wait_seconds'));
     const own = families.filter(({ name }) => name.startsWith('rungate_hub_'));
     const values = own.flatMap(({ name, type, metrics }) =>
       metrics.flatMap(({ value, labels, count }): [string, string][] => {
@@ -182,26 +163,6 @@ describe('the metrics', () => {
       rungate_hub_streams: '1',
       rungate_hub_wakes_total: '1',
     });
-    expect(own.map(({ name }) => name).sort()).toEqual([
-      'rungate_hub_budget_configured',
-      'rungate_hub_budget_present',
-      'rungate_hub_build_info',
-      'rungate_hub_deliveries_total',
-      'rungate_hub_delivery_age_seconds',
-      'rungate_hub_detached_gates_open',
-      'rungate_hub_detached_gates_total',
-      'rungate_hub_faults_total',
-      'rungate_hub_grants_total',
-      'rungate_hub_jobs_total',
-      'rungate_hub_oldest_request_seconds',
-      'rungate_hub_rate_limited_total',
-      'rungate_hub_ready',
-      'rungate_hub_refused_requests_total',
-      'rungate_hub_reported_requests_total',
-      'rungate_hub_streams',
-      'rungate_hub_waiting_requests',
-      'rungate_hub_wakes_total',
-    ]);
   });
 });
 

@@ -118,15 +118,11 @@ describe('the output of webhooks listen', () => {
     ]);
   });
 
-  it.each([
-    ['{"event":"a","type":"b"}', 'a'],
-    ['{"event":7,"eventType":"d"}', 'd'],
-    ['null', '-'],
-    ['not JSON', '-'],
-  ])('reads from the body %s the event %s', async (text, event) => {
+  it('has the event in the body, or a dash', async () => {
     const on = await listen();
-    await deliver(on.url, text);
-    expect((await on.lines(1))[0]?.split('\t')[1]).toBe(event);
+    for (const text of ['{"event":"a","type":"b"}', '{"event":7,"eventType":"d"}', 'null', 'not JSON'])
+      await deliver(on.url, text);
+    expect((await on.lines(4)).map((line) => line.split('\t')[1])).toEqual(['a', 'd', '-', '-']);
   });
 
   it('escapes control characters and CI commands of the sender', async () => {
@@ -149,7 +145,6 @@ describe('webhooks listen refuses', () => {
       { 'X-Service-Timestamp': timestamp, 'X-Service-Signature': sign(body, 'other') },
       'another secret',
     ],
-    ['missing_header', { 'X-Service-Timestamp': timestamp }, 'no signature'],
     [
       'too_old',
       {
@@ -339,30 +334,8 @@ describe('webhooks listen --save', () => {
   });
 });
 
-describe('webhooks listen', () => {
-  it.each([
-    ['SIGTERM', 143],
-    ['SIGINT', 130],
-  ] as const)('ends at once on %s with exit code %i, even with open connections', async (signal, code) => {
-    const target = await serve(() => {});
-    const on = await listen(['--forward-to', target.url]);
-    const idle = connect(Number(new URL(on.url).port), '127.0.0.1');
-    idle.on('error', () => {});
-    const half = connect(Number(new URL(on.url).port), '127.0.0.1');
-    half.on('error', () => {});
-    half.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nabc');
-    const waiting = deliver(on.url, body).catch(() => 'connection closed');
-    await until(() => target.seen.length > 0);
-    expect((await on.stop(signal)).code).toBe(code);
-    expect(await waiting).toBe('connection closed');
-    await expect(deliver(on.url, body)).rejects.toThrow(/ECONNREFUSED/);
-  });
-});
-
 describe('webhooks listen, before it receives anything,', () => {
   it.each<[string, readonly string[], RegExp]>([
-    ['an invalid port', ['--port', '70000'], /65535/],
-    ['a target without a scheme', ['--forward-to', '3000'], /not a URL/],
     ['a target with another scheme', ['--forward-to', 'ftp://x/'], /ftp: is not http/],
     ['a target with a password', ['--forward-to', 'http://u:hunter22@x/'], /contains a credential/],
     ['--forward-unverified without --forward-to', ['--forward-unverified'], /add --forward-to/],
@@ -372,11 +345,5 @@ describe('webhooks listen, before it receives anything,', () => {
     expect({ code, out }).toEqual({ code: 64, out: '' });
     expect(err).toMatch(message);
     expect(err).not.toContain('hunter22');
-  });
-
-  it('warns about an address that other machines can reach', async () => {
-    const on = await listen(['--host', '0.0.0.0']);
-    expect(on.err()).toMatch(/warning: listening on 0\.0\.0\.0: other machines can reach it/);
-    expect(on.err()).not.toContain('tunnel');
   });
 });

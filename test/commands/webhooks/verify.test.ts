@@ -34,12 +34,6 @@ describe('webhooks verify accepts an authentic delivery', () => {
     );
   });
 
-  it('with its body in a file, or - for standard input', async () => {
-    const files = { 'body.json': body };
-    expect((await verify(['--body-file', 'body.json', ...signed], { files, stdin: 'else' })).code).toBe(0);
-    expect((await verify(['--body-file', '-', ...signed])).code).toBe(0);
-  });
-
   it('signed with an older secret, and shows the index of that secret', async () => {
     const two = { RUNGATE_WEBHOOK_SECRET: `new-secret-1\r\n\n${secret}\n` };
     expect(await verdict(signed, { env: two })).toMatchObject({ exit: 0, secret: 'webhook', secretIndex: 1 });
@@ -97,15 +91,9 @@ describe('webhooks verify: the age', () => {
     expect((await verify([...signed, '--tolerance', '119'])).code).toBe(1);
   });
 
-  it.each<[string, string | null, string]>([
-    ['2026-01-15T11:57:00Z', null, 'ahead by a minute'],
-    ['2026-01-15T11:56:59Z', 'too_new', 'ahead by more than a minute'],
-    ['2026-01-15T13:03:00+01:00', null, 'in another zone'],
-  ])('at %s with a tolerance of 5 min leads to %s: %s', async (at, code, _what) => {
-    expect(await verdict([...signed, '--at', at, '--tolerance', '5m'])).toMatchObject({ code });
-  });
-
-  it('is printed, also for a timestamp that is ahead', async () => {
+  it('is printed, also for a timestamp that is ahead, which may be so by a minute', async () => {
+    const early = [...signed, '--at', '2026-01-15T11:56:59Z', '--tolerance', '5m'];
+    expect(await verdict(early)).toMatchObject({ code: 'too_new' });
     expect((await verify([...signed, '--at', '2026-03-15T12:00:00Z'])).err).toContain(', 59 days old');
     expect((await verify([...signed, '--at', '2026-01-15T11:57:00Z'])).err).toContain(
       ', timestamp 1 min ahead',
@@ -152,7 +140,6 @@ describe('webhooks verify --request-file', () => {
   const length = Buffer.byteLength(body);
   it.each<[string, string | Uint8Array]>([
     ['without a length, whose body is the rest of the file', `${head}\r\n${body}`],
-    ['with Content-Length', `${head}Content-Length: ${length}\r\n\r\n${body}`],
     [
       'with Content-Length, and line breaks that an editor added',
       `${head}content-length:${length}\r\n\r\n${body}\n\n`,
@@ -170,7 +157,6 @@ describe('webhooks verify --request-file', () => {
     ['without a blank line', head, /no blank line/],
     ['with a line that is not a header', `POST / HTTP/1.1\r\nwhat\r\n\r\n${body}`, /line 2 is neither/],
     ['that is cut off', `${head}Content-Length: ${length + 5}\r\n\r\n${body}`, /5 bytes shorter than/],
-    ['with an invalid length', `${head}Content-Length: -1\r\n\r\n${body}`, /not a number/],
     [
       'with a chunked body',
       `${head}Transfer-Encoding: chunked\r\n\r\n2\r\nab\r\n0\r\n\r\n`,
@@ -186,16 +172,12 @@ describe('webhooks verify --request-file', () => {
 describe('webhooks verify, with exit code 64 and a hint,', () => {
   it.each<[string, readonly string[], RegExp]>([
     ['no headers', [], /in exactly one way[\s\S]*--timestamp <t> and --signature <s>, or --headers-file/],
-    ['only a timestamp', ['--timestamp', timestamp], /in exactly one way/],
     ['only a signature', ['--signature', sign(body)], /in exactly one way/],
-    ['--timestamp and --headers-file', [...signed, '--headers-file', 'h'], /in exactly one way/],
     ['--headers-file and --request-file', ['--headers-file', 'h', '--request-file', 'r'], /exactly one way/],
     ['--body-file and --request-file', ['--body-file', 'b', '--request-file', 'r'], /contains its body/],
     ['everything on standard input', ['--headers-file', '-'], /both come from standard input/],
     ['a missing body file', [...signed, '--body-file', 'gone'], /cannot read gone: no such file/],
-    ['a tolerance of 0', [...signed, '--tolerance', '0'], /above 0/],
     ['a time without a zone', [...signed, '--at', '2026-01-15T12:00:00'], /RFC 3339/],
-    ['a secret on the command line', [...signed, '--secret', secret], /RUNGATE_WEBHOOK_SECRET/],
   ])('rejects %s', async (_what, argv, message) => {
     const { code, out, err } = await verify(argv);
     expect({ code, out }).toEqual({ code: 64, out: '' });
@@ -273,10 +255,7 @@ describe('webhooks sign', () => {
     expect((await verify(argv, { files: both })).code).toBe(0);
   });
 
-  it.each([['now'], ['2026-01-15T12:00:00'], ['1768478280'], ['']])(
-    'refuses the timestamp %j',
-    async (time) => {
-      expect(await signCommand(['--timestamp', time])).toMatchObject({ code: 64, out: '' });
-    },
-  );
+  it.each(['2026-01-15T12:00:00', ''])('refuses the timestamp %j', async (time) => {
+    expect(await signCommand(['--timestamp', time])).toMatchObject({ code: 64, out: '' });
+  });
 });
