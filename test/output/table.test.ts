@@ -33,12 +33,6 @@ describe('a table on a terminal', () => {
     expect(text.endsWith('\n')).toBe(true);
   });
 
-  test('wraps a long text between words without losing any', async () => {
-    const text = Array.from({ length: 40 }, (_, index) => `word-${index}`).join(' ');
-    const drawn = await renderTable({ head: ['NAME'], rows: [[text]] }, 40);
-    expect(lines(drawn).slice(1).join(' ')).toBe(text);
-  });
-
   test('does not break ids and addresses, however narrow the terminal', async () => {
     const id = `run_${'0123456789'.repeat(6)}`;
     const url = `https://app.example.test/runs/${id}?tab=log&from=0,1`;
@@ -55,16 +49,6 @@ describe('a table on a terminal', () => {
     async (word) => {
       const text = await renderTable({ head: ['NAME', 'N'], rows: [[word, '1']] }, 20);
       expect(lines(text)[1]).toBe(`${word}  1`);
-    },
-  );
-
-  test.each(['日本語のテスト名前', '결제 테스트', '注文'.repeat(40), '😀'.repeat(60), '👩‍👩‍👧‍👦'.repeat(10)])(
-    'shows the wide characters of %s completely',
-    async (name) => {
-      const text = await renderTable({ head: ['NAME', 'N'], rows: [[name, '1']] }, 40);
-      expect(widest(text)).toBeLessThanOrEqual(40);
-      const shown = lines(text).slice(1).join('').replace(/[\s1]/g, '');
-      expect(shown).toBe(name.replace(/\s/g, ''));
     },
   );
 

@@ -134,16 +134,3 @@ onLinux('does not echo a secret typed at a terminal', async () => {
   const profiles = readProfiles('p', readFileSync(profilesFile(home), 'utf8'));
   expect(profiles.default?.secrets.apiKey?.value).toBe('k3y-typed');
 });
-
-onLinux('ends with SIGINT when the user presses Ctrl-C at the prompt', async () => {
-  const home = join(folder, 'stopping');
-  mkdirSync(home);
-  const command = `${process.execPath} ${program} login --api-url http://127.0.0.1:1`;
-  const child = spawn('script', ['-qec', command, '/dev/null'], {
-    env: { PATH: process.env.PATH, HOME: home },
-  });
-  child.stdout.on('data', (chunk) => {
-    if (/API key/.test(String(chunk))) child.stdin.write('k3\u0003');
-  });
-  expect(await new Promise((resolve) => child.once('close', resolve))).toBe(130);
-});

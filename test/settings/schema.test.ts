@@ -51,22 +51,16 @@ describe('the schema and the reader', () => {
 
   it.each([
     [{}, true],
-    [{ $schema: './node_modules/rungate/docs/rungate.schema.json' }, true],
     [{ $schema: 1 }, false],
-    [{ branches: {} }, true],
     [{ branches: { main: {} } }, true],
     [{ branches: { ' ': {} } }, false],
-    [{ branches: [] }, false],
     [{ branches: { main: { branches: {} } } }, false],
     [{ branches: { main: { $schema: 'x' } } }, false],
     [{ process: 'a', tags: ['b'] }, false],
     [{ branches: { main: { process: 'a', tags: ['b'] } } }, false],
     [{ process: 'a', branches: { main: { tags: ['b'] } } }, true],
-    [{ gates: {} }, true],
     [{ gates: { api: {}, web: { needs: ['api'], advisory: true, timeout: '5m', ref: 'x' } } }, true],
     [{ gates: { api: { needs: [] } }, branches: { main: { gates: { web: { process: 'a' } } } } }, true],
-    [{ gates: [] }, false],
-    [{ gates: { ' ': {} } }, false],
     [{ gates: { api: [] } }, false],
     [{ gates: { api: { process: 'a', tags: ['b'] } } }, false],
     [{ gates: { api: { needs: 'web' } } }, false],
@@ -74,14 +68,9 @@ describe('the schema and the reader', () => {
     [{ gates: { api: { advisory: 1 } } }, false],
     [{ gates: { api: { apiUrl: 'https://x.example' } } }, false],
     [{ gates: { api: { gates: {} } } }, false],
-    [{ webhook: 'x' }, false],
     [{ webhook: { secret: 'x' } }, false],
-    [{ webhook: {} }, true],
     [{ apiKey: 'x' }, false],
-    [{ wait: true }, false],
     [[], false],
-    [null, false],
-    ['x', false],
   ])('agree whether %j is valid: %j', (file, right) => {
     expect(isRead(JSON.stringify(file))).toBe(right);
     expect(valid(file)).toBe(right);

@@ -104,11 +104,8 @@ describe('login saves an unchecked credential with a warning if', () => {
 
   it.each<[string, (scene: Scene) => void]>([
     ['the service fails', ({ response }) => json(response, 503, { error: 'down' })],
-    ['the rate limit is reached', ({ response }) => json(response, 429, { error: 'slow down' })],
     ['the request is redirected', ({ response }) => response.writeHead(302, { location: '/login' }).end()],
     ['a page comes with 200', html(200)],
-    ['a page comes with 404', html(404)],
-    ['the connection breaks', ({ socket }) => socket.destroy()],
   ])('%s', async (_what, answer) => {
     const { url } = await serve(answer);
     for (const [flag, what, name] of [
@@ -134,7 +131,6 @@ function profileWith(secrets: object): void {
 describe('a credential that could not be checked', () => {
   it.each<[string, object, string[], string]>([
     ['a credential', oldKey, [], `the API key for https://old.example and the apiUrl ${old}`],
-    ['a credential, with --quiet', oldKey, ['--quiet'], 'the API key for https://old.example'],
     ['a credential of another kind with its URL', oldKey, ['--token'], `keeps the apiUrl ${old}`],
   ])('does not replace %s', async (_what, secrets, flags, kept) => {
     profileWith(secrets);

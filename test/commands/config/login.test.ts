@@ -50,10 +50,8 @@ describe('login', () => {
 
   it.each<[string, string[], Settings]>([
     ['an empty standard input', ['--api-url', at], { stdin: '' }],
-    ['an empty line typed', ['--api-url', at], { secretAnswer: '', isTTY: true }],
     ['two lines', ['--api-url', at], { stdin: `${secret}\n${secret}\n` }],
     ['Bearer in front', ['--token', '--api-url', at], { stdin: `Bearer ${secret}` }],
-    ['two kinds of secrets', ['--token', '--api-key', '--api-url', at], { stdin: secret }],
     ['no service', [], { stdin: secret }],
     ['an invalid profile name', ['--profile', '../x', '--api-url', at], { stdin: secret }],
   ])('refuses %s with a usage error and saves nothing', async (_what, args, settings) => {
@@ -76,21 +74,15 @@ describe('a secret on the command line is refused and not repeated:', () => {
   it.each([
     [['login', '--api-key', secret]],
     [['login', `--api-key=${secret}`]],
-    [['login', '--token', secret]],
-    [['login', '--api-url', at, '--api-key', secret]],
     [['--api-key', secret, 'login']],
-    [['login', '--api-key', `-${secret}`]],
     [['login', '--api-key', `--${secret}`]],
     [['login', '--token', '--api-key', secret]],
     [['login', secret]],
-    [['login', '--api-key', '--', secret]],
-    [['logout', secret]],
     [['logout', `--token=${secret}`]],
     [['login', '--key', secret]],
     [['login', `--apikey=${secret}`]],
     [['run', 'wait', 'login', '--api-key', secret]],
     [['config', 'set', 'apiKey', secret]],
-    [['config', 'set', 'api-key', secret]],
     [['config', 'set', 'strict', secret]],
     [['config', 'set', 'on', `failed=${secret}`]],
     [['config', 'set', 'apiUrl', `https://me:${secret}@ci.example`]],
@@ -151,19 +143,6 @@ describe('a saved credential', () => {
       });
       expect(code).toBe(6);
       expect(err).toMatch(/bearer token of profile default was saved for http:\/\/127\.0\.0\.1:1/);
-      expect(on.mock.requests).toEqual([]);
-    } finally {
-      await on.close();
-    }
-  });
-
-  it('is not sent to another service after apiUrl in the profile changes', async () => {
-    const on = await stage();
-    try {
-      const env = { RUNGATE_CONFIG_DIR: folder };
-      await cli(['login', '--api-url', at], { env, stdin: secret });
-      await cli(['config', 'set', 'apiUrl', on.mock.url], { env });
-      expect((await cli(['run', 'status', 'x'], { env })).code).toBe(6);
       expect(on.mock.requests).toEqual([]);
     } finally {
       await on.close();

@@ -36,7 +36,6 @@ describe('logout', () => {
   });
 
   it.each([
-    [['--api-key'], ['token', 'webhookSecrets', 'tenantSecret']],
     [['--token'], ['apiKey', 'webhookSecrets', 'tenantSecret']],
     [
       ['--webhook-secret', '--tenant-secret'],

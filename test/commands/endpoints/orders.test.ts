@@ -30,14 +30,6 @@ const summary = (...more: string[]) => on.rungate('orders', 'summary', ...more);
 const verify = (...more: string[]) => summary('--verify', ...more);
 
 describe('orders summary', () => {
-  it('prints the JSON of the service with every digit', async () => {
-    summaryIs(summaryText('2', '12345678901234567890.10', '"12.345 €"'));
-    const { code, out, err } = await summary('--json');
-    expect({ code, err }).toEqual({ code: 0, err: '' });
-    expect(out).toContain('"totalRevenue": 12345678901234567890.10');
-    expect(JSON.parse(out).totalRevenueDisplay).toBe('12.345 €');
-  });
-
   it('prints the fields with every digit, and the display text unchanged', async () => {
     summaryIs(summaryText('2', '1.50', '"1.234,50\u00a0€ (१)"'));
     expect((await summary()).out).toBe(
@@ -46,14 +38,6 @@ describe('orders summary', () => {
     const shown = await on.with({ isTTY: true, env: { NO_COLOR: '1' } })('orders', 'summary');
     expect(shown.out).toMatch(/^ ?FIELD +VALUE\n/);
     expect(shown.out).toMatch(/totalRevenue +1\.50\n/);
-  });
-
-  it.each([[[]], [['--verify']]])('keeps direction marks in a Hebrew display text: %j', async (more) => {
-    const display = '\u200f0.30 \u200f₪';
-    summaryIs(summaryText('1', '0.30', JSON.stringify(display)));
-    listIs(eur('0.30'));
-    for (const format of [[], ['--format', 'table']])
-      expect((await summary(...more, ...format)).out).toContain(display);
   });
 });
 
@@ -138,10 +122,7 @@ describe('a response that does not match the API', () => {
   const good = orderText('1');
   it.each([
     ['a total that is a string', listText(good, orderText('"12.50"')), 'orders[1].total'],
-    ['a total too large for money', listText(orderText('1e1001')), 'orders[0].total'],
     ['a duplicate total', `{"orders":[${good.replace('"total":1', '"total":1,"total":2')}]}`, 'total'],
-    ['a missing currency', listText(good, good.replace('"currency":"EUR",', '')), 'orders[1].currency'],
-    ['a list that is not an array', '{"orders":{}}', 'orders'],
   ])('is reported with its field: %s', async (_name, text, field) => {
     summaryIs(summaryText('1', '1'));
     listIs(text);

@@ -15,11 +15,7 @@ describe('a success with an undocumented body', () => {
   it.each<[EndpointName, string[]]>([
     ['run.cancel', ['run', 'cancel', 'run_1']],
     ['env.delete', ['env', 'delete', 'e1', '--yes']],
-    ['env.update', ['env', 'update', 'e1', '--name', 'n']],
-    ['env.create', ['env', 'create', '--name', 'n']],
-    ['keys.delete', ['keys', 'delete', 'k1', '--yes']],
     ['webhooks.test', ['webhooks', 'test', 'w1']],
-    ['observations.confirm', ['observations', 'confirm', 'shop', 'o1']],
   ])('%s accepts a text that is not JSON, and sends one request', async (endpoint, argv) => {
     for (const text of ['OK\n', 'Cancelled: \u001b[31mred', '{"half":', '  ', 'a,b\r\n1,2']) {
       const before = asked(on.mock).filter((name) => name === endpoint).length;

@@ -5,14 +5,10 @@ import { hyperlink, linkTarget, supportsLinks } from '../../../src/output/live/h
 describe('supportsLinks', () => {
   it.each([
     [true, { TERM_PROGRAM: 'iTerm.app' }],
-    [false, { TERM_PROGRAM: 'Apple_Terminal' }],
     [true, { VTE_VERSION: '5202' }],
     [false, { VTE_VERSION: '5000' }],
-    [true, { WT_SESSION: 'af4c…' }],
     [true, { TERM: 'xterm-kitty' }],
-    [false, { TERM: 'xterm-256color' }],
     [false, { TERM: 'dumb', VTE_VERSION: '7000' }],
-    [false, {}],
     [true, { FORCE_HYPERLINK: '1', TERM: 'dumb' }],
     [false, { FORCE_HYPERLINK: '0', TERM: 'xterm-kitty' }],
     // The multiplexer decides, not the outer terminal, whose variables are still set.
@@ -26,16 +22,11 @@ describe('supportsLinks', () => {
 describe('linkTarget', () => {
   it.each([
     ['https://app.example.test/runs/1?a=b#c', 'https://app.example.test/runs/1?a=b#c'],
-    ['http://127.0.0.1:4010/runs/1', 'http://127.0.0.1:4010/runs/1'],
     ['HTTPS://App.Example.Test/', 'https://app.example.test/'],
     ['https://app.example.test/日本', 'https://app.example.test/%E6%97%A5%E6%9C%AC'],
     ['javascript:alert(1)', null],
-    ['file:///etc/passwd', null],
-    ['vscode://x', null],
     ['https://a/\u0007\u001b]8;;file:///x', null],
     ['https://a/\u009c', null],
-    ['https://a/ b', null],
-    ['https://', null],
     ['', null],
   ])('of %j is %j', (url, target) => expect(linkTarget(url)).toBe(target));
 
