@@ -78,8 +78,7 @@ export class DetachedGates {
   /** Keeps a new gate in place of older ones. The same request may be repeated. */
   async register(request: RegisterRequest): Promise<RegisterResponse> {
     const { id } = request;
-    const { startJob, log } = this.#options;
-    const isNew = await this.#add(request);
+    await this.#add(request);
     // The gate is kept first: of two that come at the same time, at least one finds the other.
     const gates = await this.#all();
     const gate = gates.find((each) => each.id === id);
@@ -89,16 +88,8 @@ export class DetachedGates {
     if (newer !== undefined || gate.replacedBy !== null) throw refusal('replaced');
     for (const older of gates) if (replaces(older, gate)) await this.#replace(older, gate);
     const past = (await this.#all()).filter(({ replacedBy }) => replacedBy === id);
-    if (isNew)
-      log({
-        type: 'gate-kept',
-        id,
-        repository: gate.repository,
-        replaces: past.length,
-        startsJobs: startJob !== null,
-      });
     return {
-      startsJobs: startJob !== null,
+      startsJobs: this.#options.startJob !== null,
       replaced: await Promise.all(past.map((each) => this.#sealed(each))),
     };
   }
@@ -191,19 +182,19 @@ export class DetachedGates {
     if (isRemoved && isOpen(gate)) this.#options.log({ type: 'gate-forgotten', id, repository });
   }
 
-  /** Keeps a new gate. Returns false if the request is repeated. */
-  async #add({ job, ...request }: RegisterRequest): Promise<boolean> {
+  /** Keeps a new gate, unless the request is repeated. */
+  async #add({ job, ...request }: RegisterRequest): Promise<void> {
     const { id, repository, commit, context, ref, pull, sealed } = request;
     const [kept] = await this.#store.get(id);
     if (kept !== '') {
-      if (read(kept).lease?.job === job || read(kept).replacedBy !== null) return false;
+      if (read(kept).lease?.job === job || read(kept).replacedBy !== null) return;
       throw refusal('leased');
     }
     await this.#makeRoom();
     const names = { id, repository, commit, context, ref, pull };
     const gate = registered(names, request, job, await this.#store.now());
-    if (await this.#store.replace(id, '', JSON.stringify(gate), sealed)) return true;
-    throw refusal('leased');
+    if (!(await this.#store.replace(id, '', JSON.stringify(gate), sealed))) throw refusal('leased');
+    this.#options.log({ type: 'gate-kept', id, repository, startsJobs: this.#options.startJob !== null });
   }
 
   /** Forgets the gate that was registered first of those that are no longer open, if there are too many. */
@@ -218,13 +209,14 @@ export class DetachedGates {
 
   /** Replaces a gate, if it is still open. @throws BadRequest (503) while a job may be setting its commit status */
   async #replace({ id }: DetachedGate, newer: DetachedGate): Promise<void> {
-    await this.#change(id, (gate, now) => {
+    const { replacedBy } = await this.#change(id, (gate, now) => {
       if (!replaces(gate, newer)) return gate;
       const after = replaced(gate, newer.id, now);
       if (after !== null) return after;
       const seconds = Math.min(longestRetryS, Math.ceil((gate.decidesUntil - now) / 1000));
       throw new BadRequest(503, 'an older gate is setting its commit status', {}, seconds);
     });
+    if (replacedBy === newer.id) this.#options.log({ type: 'gate-replaced', id, by: newer.id });
   }
 
   async #all(): Promise<DetachedGate[]> {

@@ -1,6 +1,5 @@
-import { messageOf } from '../errors.ts';
 import { BadRequest } from './http.ts';
-import type { HubRedis } from './redis.ts';
+import { type HubRedis, isRefused } from './redis.ts';
 
 /**
  * Keeps detached gates: the entry of each as text, and apart from it its sealed state, which is long. '' stands for none.
@@ -42,7 +41,8 @@ export function redisGates(redis: HubRedis): GateStore {
     try {
       return await call;
     } catch (error) {
-      throw new BadRequest(503, `Redis does not work: ${messageOf(error)}`);
+      if (isRefused(error)) throw error;
+      throw new BadRequest(503, 'Redis does not work');
     }
   };
   return {

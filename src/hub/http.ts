@@ -58,7 +58,8 @@ export type HubLogEvent =
   | { type: 'stream'; runs: number; open: number }
   | { type: 'wake'; runId: string }
   /** `startsJobs`: whether this hub can start its job. */
-  | { type: 'gate-kept'; id: string; repository: string; replaces: number; startsJobs: boolean }
+  | { type: 'gate-kept'; id: string; repository: string; startsJobs: boolean }
+  | { type: 'gate-replaced'; id: string; by: string }
   | { type: 'gate-done'; id: string }
   /** Its commit status may still be pending. */
   | { type: 'gate-forgotten'; id: string; repository: string }

@@ -167,7 +167,9 @@ export interface RedisOptions {
 
 /** Responses after which another server may be the right one. */
 const wrongServer = /^(?:READONLY|LOADING|MASTERDOWN|NOREPLICAS|UNBLOCKED|MOVED)\b/;
-const isReply = (error: unknown) => error instanceof Error && /^[A-Z]+ /.test(error.message);
+const isReply = (error: unknown): error is Error => error instanceof Error && /^[A-Z]+ /.test(error.message);
+/** Whether the right server has refused a command, such as one that the user may not use. */
+export const isRefused = (error: unknown): boolean => isReply(error) && !wrongServer.test(error.message);
 
 /** Keeps one connection to the master, and replaces it when it is lost or its server turns out to be the wrong one. */
 class Connection {
@@ -207,7 +209,7 @@ class Connection {
       if (error instanceof RedisTimeout) {
         this.#timeouts += 1;
         if (this.#timeouts >= mostTimeouts) this.#end(error);
-      } else if (!isReply(error) || wrongServer.test((error as Error).message)) this.#end(error);
+      } else if (!isRefused(error)) this.#end(error);
       throw error;
     }
   }

@@ -24,7 +24,7 @@ import { type HubState, serveHub } from '../../src/hub/server.ts';
 import { defaultHeaderNames } from '../../src/webhook/headers.ts';
 import { signSync } from '../../src/webhook/node.ts';
 import { turns, until } from '../until.ts';
-import { isRedisMissing, startRedis, type TestRedis } from './redis.ts';
+import { isRedisMissing, redisCommand, startRedis, type TestRedis } from './redis.ts';
 
 const secret = 'whsec_of_the_test';
 const token = 'token-of-the-gates';
@@ -195,9 +195,12 @@ describe.each(kinds)('detached gates in %s', (kind) => {
     expect(await hub.ask('save', handover({ job: second, done: true }))).toEqual(nothing);
     expect([await hub.sweep(2 * timeout), await hub.open()]).toEqual([[], 0]);
     expect(hub.logged('gate-kept')).toEqual([
-      { type: 'gate-kept', id: one, repository: 'acme/shop', replaces: 0, startsJobs: true },
+      { type: 'gate-kept', id: one, repository: 'acme/shop', startsJobs: true },
     ]);
-    expect([hub.logged('job-started').length, hub.logged('gate-done').length]).toEqual([1, 1]);
+    await hub.sweep(keptMs);
+    expect(await hub.ask('fetch', held)).toEqual(refused('unknown'));
+    const types = ['job-started', 'gate-done', 'gate-forgotten'] as const;
+    expect(types.map((type) => hub.logged(type).length)).toEqual([1, 1, 0]);
   });
 
   it('start no job for a delivery before the hand-over, and one for the next', async () => {
@@ -289,7 +292,7 @@ describe.each(kinds)('detached gates in %s', (kind) => {
     const old: FetchResponse = { ...names, sealed: 'bGF0ZXI' };
     for (const _ of ['once', 'again'])
       expect(await hub.ask('register', newer)).toEqual([200, { startsJobs: true, replaced: [old] }]);
-    expect(hub.logged('gate-kept')).toMatchObject([{ id: one }, { id: two, replaces: 1 }]);
+    expect(hub.logged('gate-replaced')).toEqual([{ type: 'gate-replaced', id: one, by: two }]);
     for (const path of ['fetch', 'decide'] as const)
       expect(await hub.ask(path, { id: one, job: first })).toEqual(refused('replaced'));
     expect(await hub.ask('save', handover())).toEqual(refused('replaced'));
@@ -335,6 +338,67 @@ describe.each(kinds)('detached gates in %s', (kind) => {
     const [, list] = await hub.ask('list', { repository: 'acme/shop' });
     const [last] = (list as { ids: string[] }).ids;
     expect(responses[ids.indexOf(String(last))]?.[0]).toBe(200);
+  });
+
+  it('are refused if a newer one was kept before them', async () => {
+    const time = testTime();
+    const hub = await serve(await partsOf(kind, time), time);
+    await hub.ask('register', registration({ id: two, job: second }));
+    // This one has read the time before the other one.
+    time.ahead -= minute;
+    for (const _ of ['once', 'again'])
+      expect(await hub.ask('register', registration())).toEqual(refused('replaced'));
+    expect(await hub.ask('fetch', { id: one, job: first })).toEqual(refused('replaced'));
+    expect((await hub.ask('decide', { id: two, job: second }))[0]).toBe(204);
+  });
+
+  it('that are decided while a newer one is registered are not replaced', async () => {
+    const time = testTime();
+    const parts = await partsOf(kind, time);
+    const entries = async () => {
+      const found = await parts.gates.entries();
+      if (found.some((entry) => entry.includes(two))) await decideFirst();
+      return found;
+    };
+    const hub = await serve({ ...parts, gates: { ...parts.gates, entries } }, time);
+    await hub.ask('register', registration());
+    const decideFirst = () => hub.ask('save', handover({ done: true, released: false }));
+    expect(await hub.ask('register', registration({ id: two, job: second }))).toEqual([
+      200,
+      { startsJobs: true, replaced: [] },
+    ]);
+    expect(hub.logged('gate-replaced')).toEqual([]);
+  });
+
+  it('are kept as they were handed over first', async () => {
+    const hub = await withGate();
+    expect(await hub.ask('save', handover({ sealed: 'b3RoZXI' }))).toEqual(nothing);
+    expect(await hub.ask('fetch', { id: one, job: second })).toMatchObject([200, { sealed: 'bGF0ZXI' }]);
+  });
+
+  it('go on with one of several jobs that come at the same time', async () => {
+    const hub = await withGate();
+    const jobs = [1, 2, 3, 4, 5].map((number) => `job-number-${number}-of-five`);
+    const statuses = await Promise.all(
+      jobs.map(async (job) => (await hub.ask('fetch', { id: one, job }))[0]),
+    );
+    expect(statuses.toSorted()).toEqual([200, 409, 409, 409, 409]);
+  });
+
+  it('change only if nobody else has changed them', async () => {
+    const { gates } = await partsOf(kind, testTime());
+    expect(await gates.replace('1', 'a', 'b', 'x')).toBe(false);
+    expect(await gates.replace('1', '', 'a', 'x')).toBe(true);
+    for (const before of ['', 'b']) expect(await gates.replace('1', before, 'c', 'y')).toBe(false);
+    expect(await gates.replace('1', 'b', '', '')).toBe(false);
+    expect([await gates.get('1'), await gates.get('2')]).toEqual([
+      ['a', 'x'],
+      ['', ''],
+    ]);
+    expect(await gates.replace('1', 'a', 'b', '')).toBe(true);
+    expect([await gates.get('1'), await gates.entries()]).toEqual([['b', 'x'], ['b']]);
+    expect(await gates.replace('1', 'b', '', '')).toBe(true);
+    expect([await gates.get('1'), await gates.entries()]).toEqual([['', ''], []]);
   });
 
   it('cannot be taken over with their id', async () => {
@@ -438,6 +502,10 @@ describe.skipIf(isRedisMissing)('hubs on one Redis', () => {
     await own.restart();
     await until(async () => (await ask('fetch', held))[0] === 200);
     expect((await ask('fetch', { id: two, job: first }))[0]).toBe(404);
+    // Another user of Redis than the documented one.
+    await redisCommand(own.url, 'ACL', 'SETUSER', 'default', '-hvals');
+    await sweep();
+    expect(logged('fault')).toMatchObject([{ error: { message: expect.stringMatching(/^NOPERM.*hvals/) } }]);
   });
 });
 

@@ -26,7 +26,9 @@ import { budgetOf, checkedTokens, hubCountOf, redisPrefixOf, redisUrlOf } from '
 const notes = `Secrets: set RUNGATE_WEBHOOK_SECRET (or RUNGATE_TENANT_SECRET) for deliveries
 and RUNGATE_HUB_TOKEN for gates, or these with _FILE to use a file. Several
 secrets or tokens: one per line. A Redis URL with a password:
-RUNGATE_HUB_REDIS_URL or RUNGATE_HUB_REDIS_URL_FILE. No option takes a secret.
+RUNGATE_HUB_REDIS_URL or RUNGATE_HUB_REDIS_URL_FILE. A token of GitHub, which
+starts the jobs of detached gates: RUNGATE_GITHUB_TOKEN or
+RUNGATE_GITHUB_TOKEN_FILE. No option takes a secret.
 
 To use Redis, install @redis/client with the npm package of rungate:
   npx -p rungate -p @redis/client rungate hub --redis <url>

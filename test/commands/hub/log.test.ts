@@ -36,7 +36,8 @@ it('writes each event as docs/reference/hub.md shows it', async () => {
     wake: { type: 'wake', runId: 'run_1' },
     reported: { type: 'reported', reads: 2, creates: 0 },
     limited: { type: 'limited', retryAfterMs: 30_000 },
-    'gate-kept': { type: 'gate-kept', id, repository, replaces: 1, startsJobs: true },
+    'gate-kept': { type: 'gate-kept', id, repository, startsJobs: true },
+    'gate-replaced': { type: 'gate-replaced', id: '0b6e9d24c7a1f385', by: id },
     'job-started': { type: 'job-started', id, repository },
     'start-failed': {
       type: 'start-failed',

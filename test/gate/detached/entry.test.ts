@@ -96,6 +96,12 @@ describe('a job that hands a gate over', () => {
     );
   });
 
+  it('no longer decides, and has ended the pause after a start that failed', () => {
+    const failing = { failed: { count: 3, until: endsAt }, decidesUntil: endsAt };
+    const released = saved(fetched(gate(failing), 'a', begin) as DetachedGate, save, 'a', begin);
+    expect(released).toMatchObject({ decidesUntil: 0, failed: { count: 0, until: 0 } });
+  });
+
   it('has the repeats counted anew before the timeout, and not after it', () => {
     const starts = (endsInMs: number) =>
       (saved(held(), { ...save, endsInMs }, 'a', begin) as DetachedGate).starts.count;
