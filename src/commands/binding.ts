@@ -34,7 +34,8 @@ async function runWith(
   given: ReadFlags,
 ): Promise<number> {
   spec.check?.(given.flags, argv);
-  const { flags, settings } = (await spec.continues?.(io, given.flags)) ?? given;
+  const continued = (await spec.continues?.(io, given.flags)) ?? null;
+  const { flags, settings } = continued ?? given;
   const context = await createContext(io, flags, settings, {
     ...spec,
     argv,
@@ -42,7 +43,7 @@ async function runWith(
     refOf: async () => flags.ref ?? (await ciContext(io)).ref,
   });
   try {
-    return await spec.run(context, args as never, flags);
+    return await spec.run(context, args as never, flags, continued?.resumed);
   } finally {
     await context.close();
   }

@@ -18,6 +18,9 @@ function textOf(io: Io, variable: string): string | undefined {
   }
 }
 
+/** Returns the event that GitHub wrote for the job; undefined if there is none, or it cannot be read. */
+export const eventPayload = (io: Io): string | undefined => textOf(io, 'GITHUB_EVENT_PATH');
+
 /** Returns whether a CI system started this command, also one that rungate does not know. */
 export const runsInCi = (env: Io['env']): boolean => detectCi(env).provider !== null || inCi(env);
 
@@ -29,7 +32,7 @@ export const gateStops =
 
 /** Returns the context of this job: from the CI, or else from git. */
 export async function ciContext(io: Io): Promise<CiContext> {
-  const payload = textOf(io, 'GITHUB_EVENT_PATH');
+  const payload = eventPayload(io);
   const ci = detectCi(io.env, undefined, payload);
   if (ci.provider !== null && ci.repository !== null && ci.commitSha !== null) return ci;
   // git takes time, so it runs only if the CI leaves something open.

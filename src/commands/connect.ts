@@ -2,6 +2,7 @@ import { type Caller, type CallerOptions, createCaller, type ExchangeEvent } fro
 import { checkExtraHeaders, parseHeaders } from '../client/headers.ts';
 import { formatDuration } from '../duration.ts';
 import { ConfigError, type NameOf, UsageError } from '../errors.ts';
+import type { HubOptions } from '../gate/fleet/open-hub.ts';
 import type { Io } from '../host/io.ts';
 import type { Flags } from '../options/table.ts';
 import type { Output } from '../output/output.ts';
@@ -10,7 +11,13 @@ import { sanitize } from '../sanitize.ts';
 import type { Setting, Settings } from '../settings/names.ts';
 import { parseApiUrl, receiver } from '../transport/address.ts';
 import { readCa, readIdentity } from './config/certificates.ts';
-import { emptySecretHints, guardCredentials, withheldSecretHint } from './config/credential-guard.ts';
+import {
+  emptySecretHints,
+  guardCredentials,
+  guardHubToken,
+  noHub,
+  withheldSecretHint,
+} from './config/credential-guard.ts';
 import type { SettingSources } from './config/sources.ts';
 import { exposedNote } from './secret-files.ts';
 import { namesFrom, sourceName } from './source-names.ts';
@@ -100,6 +107,24 @@ function shown(caller: Caller, host: string, { motion }: Output): Caller {
   return {
     exchange: (...call) => motion.during(`waiting for ${sanitize(host)}`, caller.exchange(...call)),
     close: () => caller.close(),
+  };
+}
+
+/** Returns how to reach the hub: with the same certificates and proxies as the service; null without a hub. */
+export async function hubOptionsOf(
+  io: Io,
+  { insecureHttp }: Flags,
+  settings: Settings,
+): Promise<Omit<HubOptions, 'clock' | 'nameOf'> | null> {
+  const url = settings['hub.url']?.value;
+  if (url === undefined || url === noHub) return null;
+  return {
+    url,
+    token: settings.hubTokens?.value[0],
+    caPem: settings.caFile && (await readCa(io, settings.caFile)),
+    insecureHttp,
+    proxyEnv: io.env,
+    guard: () => guardHubToken(io, settings),
   };
 }
 

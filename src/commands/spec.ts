@@ -16,6 +16,7 @@ import { overrideWords } from '../options/types.ts';
 import type { SuggestionSource } from './completion/completes.ts';
 import type { SourceOptions } from './config/sources.ts';
 import type { Context } from './context.ts';
+import type { ResumedGate } from './gate/store.ts';
 import type { ReadFlags } from './options.ts';
 
 export interface OptionSpec {
@@ -85,6 +86,11 @@ interface Runnable<Args, Options> extends Shown {
   readonly wraps?: boolean;
 }
 
+/** A gate that an earlier command began, with its options. */
+export interface Continued extends ReadFlags {
+  readonly resumed: ResumedGate;
+}
+
 /** A command: everything that its help, completion and reference say of it, and what it does. */
 export interface CommandSpec<Args = Named, Options = Named>
   extends Runnable<Args, Options>,
@@ -94,11 +100,16 @@ export interface CommandSpec<Args = Named, Options = Named>
   readonly decides?: boolean;
   /** Refuses options that cannot work together, before anything else. @throws UsageError */
   check?(flags: FlagsOf<Options>, argv: readonly string[]): void;
-  /** Returns the options of the command that this one goes on with, or null. @throws UsageError or ConfigError */
-  continues?(io: Io, flags: FlagsOf<Options>): Promise<ReadFlags | null>;
+  /** Returns what this command goes on with, or null. @throws UsageError or ConfigError */
+  continues?(io: Io, flags: FlagsOf<Options>): Promise<Continued | null>;
   /** The project file in `--config` may not exist yet. */
   newProjectFile?(flags: FlagsOf<Options>): boolean;
-  run(context: Context, args: ArgsOf<Args>, flags: FlagsOf<Options>): Promise<number>;
+  run(
+    context: Context,
+    args: ArgsOf<Args>,
+    flags: FlagsOf<Options>,
+    resumed: ResumedGate | undefined,
+  ): Promise<number>;
 }
 
 /** The context of a command without settings. */

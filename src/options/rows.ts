@@ -359,7 +359,7 @@ export const rows = {
     group: 'Wait options:',
     commands: ['gate'],
     flag: '--resume <id>',
-    help: 'continue a gate: the id in the command that a slice prints; only output options can be added',
+    help: 'continue a gate: the id in the command that a slice prints, or of a detached gate; only output options can be added',
   },
   new: {
     type: onOff,
@@ -367,6 +367,20 @@ export const rows = {
     commands: ['gate'],
     flag: '--new',
     help: 'with --slice: start a new run, even if a gate that was started in this work tree has not ended',
+  },
+  detach: {
+    type: onOff,
+    group: 'Wait options:',
+    commands: ['gate'],
+    flag: '--detach',
+    help: 'in a job of a pull request or a merge queue on GitHub: start the run, leave the verdict to a commit status, and end; needs a hub',
+  },
+  resumePending: {
+    type: onOff,
+    group: 'Wait options:',
+    commands: ['gate'],
+    flag: '--resume-pending',
+    help: 'continue the detached gates of this repository that no job continues: for a scheduled workflow',
   },
   retries: {
     ...wait,

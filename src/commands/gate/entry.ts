@@ -33,6 +33,12 @@ export function restored({ values, withheld }: SavedSettings, now: Settings): Se
     : settings;
 }
 
+const keeps = ({ detach }: Flags) => (detach ? '--detach' : '--slice');
+
+function without({ config: _config, profile: _profile, ...flags }: Flags): Flags {
+  return flags;
+}
+
 /** Returns the options that are stored. @throws UsageError for one that has a secret, or may have one */
 function storedFlags({ flags, sources, output }: Context): Flags {
   const { resume: _resume, new: _new, explainKey: _explain, ...kept } = flags;
@@ -43,12 +49,14 @@ function storedFlags({ flags, sources, output }: Context): Flags {
     if (output.redact(text) === text && !hasQuery && !/:\/\/[^/?#]*@/.test(text)) continue;
     const [option = name] = givenOptions({ [name]: value }, () => true);
     throw new UsageError(
-      `${option} contains a secret, or a query that may be one, and --slice would store it`,
+      `${option} contains a secret, or a query that may be one, and ${keeps(flags)} would store it`,
       {
         hint: 'set it in the environment or in .rungate.json, where the next command reads it again',
       },
     );
   }
+  // The job that goes on with a detached gate has neither the files of this one nor its user.
+  if (flags.detach === true) return without(kept);
   const { name, by } = sources.profile;
   return by === null ? kept : { ...kept, profile: name };
 }
@@ -83,9 +91,12 @@ export function newEntry(
     const { name, needs, advisory } = gate;
     const body = askedBody(gate);
     if (redact(JSON.stringify(body)) !== JSON.stringify(body))
-      throw new UsageError('the request that creates the run contains a secret, and --slice would store it', {
-        hint: 'remove the secret from the options that describe the run, or leave out --slice',
-      });
+      throw new UsageError(
+        `the request that creates the run contains a secret, and ${keeps(flags)} would store it`,
+        {
+          hint: `remove the secret from the options that describe the run, or leave out ${keeps(flags)}`,
+        },
+      );
     return [name, { needs, advisory, settings: savedSettings(gate.settings, redact), body }];
   });
   return {

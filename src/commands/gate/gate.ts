@@ -10,10 +10,14 @@ import { type ChosenGate, onlyGate } from '../run/plan.ts';
 import { checkReportFlags } from '../run/reports.ts';
 import { runGates } from '../run/run-gates.ts';
 import { command, rowOptions } from '../spec.ts';
-import { resumedGates, storedOptions } from './resume.ts';
+import { continuedGate, resumedGates } from './resume.ts';
 
 /** @throws UsageError for options that have no effect */
-function checkSliceFlags({ slice, new: fresh }: Flags): void {
+function checkSliceFlags({ slice, new: fresh, detach }: Flags): void {
+  if (detach === true && slice !== undefined)
+    throw new UsageError('--detach and --slice cannot be combined', {
+      hint: 'leave out --slice: a detached gate ends its job by itself',
+    });
   if (fresh === true && slice === undefined)
     throw new UsageError('--new has no effect without --slice', {
       hint: 'leave it out: without --slice, each command starts a new run',
@@ -48,13 +52,17 @@ export const gate = command({
     if (flags.resume === undefined) checkSliceFlags(flags);
   },
   async continues(io, flags) {
-    return flags.resume === undefined ? null : storedOptions(io, flags);
+    return flags.resume === undefined ? null : continuedGate(io, flags);
   },
-  async run(own, { name: names }, { resume }) {
-    const resumed = resume === undefined ? null : resumedGates(own, names, resume);
-    const { context, chosen } = resumed ?? { context: own, chosen: chosenGates(own, names) };
+  async run(own, { name: names }, { resumePending }, resumed) {
+    // Only a detached gate needs it.
+    if (resumePending) return (await import('./pending.ts')).resumePending(own, names);
+    const { context, chosen } =
+      resumed === undefined
+        ? { context: own, chosen: chosenGates(own, names) }
+        : resumedGates(own, names, resumed);
     await sayNotStrict(context, chosen);
-    return runGates(context, chosen);
+    return runGates(context, chosen, resumed);
   },
 });
 

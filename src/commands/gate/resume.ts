@@ -4,19 +4,23 @@ import type { Io } from '../../host/io.ts';
 import { type Flags, type OptionRow, rows } from '../../options/table.ts';
 import { echoed } from '../../suggest.ts';
 import type { Context } from '../context.ts';
-import { argumentsOf, givenOptions, type ReadFlags, readValues } from '../options.ts';
+import { argumentsOf, givenOptions, readValues } from '../options.ts';
 import { fileRows, removeOlderFiles } from '../run/older-files.ts';
 import type { ChosenGate } from '../run/plan.ts';
+import type { Continued } from '../spec.ts';
 import { restored } from './entry.ts';
-import { checkAccount, locationOf, openStore, type Stored, type StoredGate } from './store.ts';
+import { checkAccount, locationOf, openStore, type ResumedGate } from './store.ts';
 
 const outputRows: readonly OptionRow[] = [rows.json, rows.format, rows.quiet, rows.verbose];
 
 const nextCommand =
   'run the command that the last slice printed, unchanged; or run the first command again, which continues its gate';
 
+/** The id of a gate that the hub keeps is longer: it is one of those of many repositories. */
+const isDetached = (id: string) => /^[0-9a-f]{16}$/.test(id);
+
 /** @throws UsageError for a text that is not an id; ConfigError if the gate cannot be read here */
-function storedGate(io: Io, id: string): { stored: Stored; gate: StoredGate } {
+function storedGate(io: Io, id: string): ResumedGate {
   if (!/^[0-9a-f]{8}$/.test(id))
     throw new UsageError(`--resume: ${echoed(id)} is not the id of a gate`, { hint: nextCommand });
   const ci = detectCi(io.env);
@@ -32,28 +36,36 @@ function storedGate(io: Io, id: string): { stored: Stored; gate: StoredGate } {
 }
 
 /**
- * Returns the options with which `--resume` goes on: those of the first command, with the output that this one asks for. Reports of
- * an earlier end are removed, as those of a command line with these options are.
+ * Returns the gate that `--resume` goes on with, and its options: those of the first command, with the output that this one asks
+ * for. Reports of an earlier end are removed, as those of a command line with these options are.
  * @throws UsageError or ConfigError
  */
-export function storedOptions(io: Io, given: Flags): ReadFlags {
+export async function continuedGate(io: Io, given: Flags): Promise<Continued> {
+  const { resume: id = '' } = given;
   const [foreign] = givenOptions(given, (row) => row !== rows.resume && !outputRows.includes(row));
   if (foreign !== undefined)
     throw new UsageError(`${foreign} and --resume cannot be combined: the gate keeps its own options`, {
       hint: 'give only output options: --json, --format, --quiet, --verbose',
     });
-  const { flags } = storedGate(io, given.resume ?? '').gate.command;
+  const resumed = isDetached(id) ? await (await import('./detach.ts')).fetchGate(io, id) : storedGate(io, id);
+  const { command, apiUrl } = resumed.gate;
   removeOlderFiles(
-    argumentsOf(flags, (row) => fileRows.includes(row)),
+    argumentsOf(command.flags, (row) => fileRows.includes(row)),
     io,
   );
-  const { json: _json, format: _format, ...others } = flags;
+  const { json: _json, format: _format, ...others } = command.flags;
   const choosesFormat = given.json !== undefined || given.format !== undefined;
-  return readValues({ ...(choosesFormat ? others : flags), ...given });
+  const { flags, settings } = readValues({ ...(choosesFormat ? others : command.flags), ...given });
+  // The job that goes on has no project file. The seal shows that a job with the same API key chose the address.
+  return { flags, settings: resumed.detached ? { ...settings, apiUrl } : settings, resumed };
 }
 
 /** Returns the gates of `--resume` as the first command chose them. @throws ConfigError if they belong to another folder, job, address or account */
-export function resumedGates(context: Context, names: readonly string[], id: string) {
+export function resumedGates(
+  context: Context,
+  names: readonly string[],
+  { stored, gate, detached }: ResumedGate,
+) {
   if (names.length > 0)
     throw new UsageError(
       'a gate and --resume cannot be combined: --resume continues the gates of the first command',
@@ -61,15 +73,14 @@ export function resumedGates(context: Context, names: readonly string[], id: str
         hint: `leave out ${echoed(names[0] ?? '')}`,
       },
     );
-  const { io, output, settings, sources } = context;
-  const { stored, gate } = storedGate(io, id);
-  const { command, apiUrl } = gate;
+  const { output, settings, sources } = context;
+  const { command, apiUrl, id } = gate;
   if (apiUrl !== settings.apiUrl?.value)
     throw new ConfigError(
       `--resume: the runs of gate ${id} are at ${output.excerpt(apiUrl, 200)}, but the service is ${output.excerpt(settings.apiUrl?.value ?? 'not set', 200)} now`,
       { hint: 'set the same address as for the first command' },
     );
-  checkAccount(stored, gate, settings);
+  if (detached === undefined) checkAccount(stored, gate, settings);
   const chosen = Object.entries(command.gates).map(([name, gate]): ChosenGate => {
     const now = sources.gates.find((known) => known.name === name)?.settings ?? settings;
     return { name, ...gate, settings: restored(gate.settings, now) };

@@ -1,3 +1,4 @@
+import type { CiContext } from '../../ci/context.ts';
 import { detectCi } from '../../ci/provider.ts';
 import { formatDuration } from '../../duration.ts';
 import { RungateError, type StopListener, UsageError } from '../../errors.ts';
@@ -16,14 +17,16 @@ import type { Context } from '../context.ts';
 import { selfName } from '../init/first-steps.ts';
 import { announce, type Chosen, choose } from './choose.ts';
 import { newEntry } from './entry.ts';
-import { openStore, type Store, type StoredGate, UnwritableError } from './store.ts';
+import type { Keeping, Kept } from './keeping.ts';
+import { openStore, type ResumedGate, type StoredGate, UnwritableError } from './store.ts';
 
 const shortestSliceMs = 5_000;
 /** How often a slice that is over looks whether the last read of a gate is. */
 const overdueMs = 1_000;
 
-/** Keeps the state here and in the store. If it cannot be written any more, the command says so, and goes on to the end of the gate. */
-async function keeper({ output }: Context, store: Store, { state, problem: known }: Chosen) {
+/** Keeps the state here and where it is kept. If it cannot be written any more, the command says so, and goes on to the end of the gate. */
+async function keeper({ output }: Context, keeping: Keeping): Promise<Kept> {
+  const { state, problem: known } = keeping.chosen;
   let problem: RungateError | null = null;
   let changes = Promise.resolve();
   const giveUp = async (error: unknown) => {
@@ -32,18 +35,12 @@ async function keeper({ output }: Context, store: Store, { state, problem: known
     await output.warn(`${output.excerpt(error.message)}: this command waits until the gate ends`);
   };
   if (known !== undefined) await giveUp(known);
-  const stored = (edit: (state: SavedPlan) => void) =>
-    store.change(({ gates }) => {
-      const gate = gates[state.id];
-      if (gate === undefined) throw new UnwritableError(`the state of gate ${state.id} has been removed`);
-      edit(gate);
-    });
   return {
     problem: () => problem,
     settled: () => changes,
     save(edit: (state: SavedPlan) => void): Promise<void> {
       edit(state);
-      changes = changes.then(() => (problem === null ? stored(edit).catch(giveUp) : undefined));
+      changes = changes.then(() => (problem === null ? keeping.write(edit).catch(giveUp) : undefined));
       return changes;
     },
   };
@@ -103,56 +100,89 @@ function continuing({ state }: Chosen, planned: readonly StartingGate<Settings>[
   };
 }
 
-/**
- * Chooses and stores the gate of a slice. Returns its gates, as they are planned or as they go on after earlier slices, and the
- * parts that attach it to them.
- * @throws UsageError or ConfigError
- */
-export async function openSlice(context: Context, planned: readonly StartingGate<Settings>[]) {
-  const { io, flags, settings, nameOf } = context;
+/** Chooses the gate of a slice, and stores it here. @throws UsageError or ConfigError */
+async function keepHere(
+  context: Context,
+  ci: CiContext,
+  planned: readonly StartingGate<Settings>[],
+): Promise<Keeping> {
+  const { io, flags, settings } = context;
   const { slice: sliceMs = 0 } = flags;
-  const { clock } = io;
-  const ci = detectCi(io.env);
   if (sliceMs < shortestSliceMs && !isLocal(settings.apiUrl?.value ?? ''))
     throw new UsageError(`--slice is too short: ${formatDuration(sliceMs)}`, {
       hint: 'use 5 s or more, preferably 45 s',
     });
+  const { clock } = io;
+  const ends = clock.monotonic() + sliceMs;
+  const store = openStore(io, ci);
+  const chosen = await choose(context, store, newEntry(context, ci, planned));
+  const { id } = chosen.state;
+  return {
+    chosen,
+    write: (edit) =>
+      store.change(({ gates }) => {
+        const gate = gates[id];
+        if (gate === undefined) throw new UnwritableError(`the state of gate ${id} has been removed`);
+        edit(gate);
+      }),
+    leaves: (signal) => clock.sleep(Math.max(0, ends - clock.monotonic()), signal),
+  };
+}
+
+/**
+ * Chooses and stores a gate that may go on after this command. Returns its gates, as they are planned or as they go on after earlier
+ * commands, and the parts that attach it to them.
+ * @throws UsageError or ConfigError
+ */
+export async function openSlice(
+  context: Context,
+  planned: readonly StartingGate<Settings>[],
+  resumed: ResumedGate | undefined,
+) {
+  const { io, flags, settings, nameOf } = context;
+  const { clock } = io;
+  const ci = detectCi(io.env);
   const began = clock.monotonic();
   const epoch = clock.now() - began;
   // As for the plan: if the clock jumps during a slice, its times must stay comparable.
   const now = () => Math.floor(epoch + clock.monotonic());
   // A URL with a secret in it is refused before it is stored.
   parseApiUrl(settings.apiUrl?.value ?? '', receiver('service', nameOf), flags.insecureHttp);
-  const store = openStore(io, ci);
-  const chosen = await choose(context, store, newEntry(context, ci, planned));
+  const keeping = flags.detach
+    ? await (await import('./detach.ts')).keepAtHub(context, ci, planned, resumed)
+    : await keepHere(context, ci, planned);
+  const { chosen } = keeping;
   await announce(context, chosen);
   const { state } = chosen;
-  const kept = await keeper(context, store, chosen);
+  const kept = await keeper(context, keeping);
   const { redact } = context.output;
   const planStore: PlanStore = {
     plan: state.plan,
     behindMs: Math.max(0, state.savedAt - clock.now()),
     isReported: state.reported !== undefined,
     epoch,
-    save: (plan, build) =>
-      kept.save((saved) => {
+    async save(plan, build) {
+      await kept.save((saved) => {
         savePlan(saved, plan, redact, now());
         const other = build?.other ?? saved.build?.other ?? null;
         if (build !== undefined) saved.build = { ...build, other, error: null };
-      }),
+      });
+      if (kept.problem() === null) keeping.written?.(plan);
+    },
   };
 
   return {
     store: planStore,
     ...continuing(chosen, planned, io),
     onStop: stopper(io, async (signal, stop) => {
-      await clock.sleep(Math.max(0, began + sliceMs - clock.monotonic()), signal);
+      await keeping.leaves(signal, kept);
       // The next slice would only begin its last read again.
       while (isOverdue(state, now())) await clock.sleep(overdueMs, signal);
       await kept.settled();
       if (kept.problem() === null) stop('slice');
     }),
-    ...reporters(context, chosen, kept, flags),
+    ...reporters(context, keeping, kept, flags),
+    close: () => keeping.close?.(),
   };
 }
 
@@ -162,12 +192,14 @@ export async function openSlice(context: Context, planned: readonly StartingGate
  */
 function reporters(
   { io }: Context,
-  { state }: Chosen,
-  { save, problem }: Awaited<ReturnType<typeof keeper>>,
+  keeping: Keeping,
+  { save, problem }: Kept,
   flags: Flags,
 ): { record: Reporter; reported: Reporter } {
+  const { state } = keeping.chosen;
   return {
     record: {
+      begin: () => keeping.begin?.(),
       async end(event) {
         // Reports and receipts are about all slices.
         event.startedAt = state.startedAt;
@@ -180,12 +212,15 @@ function reporters(
         event.report.next = [...selfName(io).split(' '), 'gate', flagName(rows.resume), state.id];
         event.report.hint =
           'the gate has neither passed nor failed: run the command in "next", unchanged, and do not start another run';
+        await keeping.left?.(event);
       },
     },
     reported: {
       async end(event) {
+        if (goesOnAfter(event, state, flags)) return;
+        if (keeping.ended !== undefined) return keeping.ended(event, leftRuns(event));
         // A result whose reader has gone is not reported, and a run that could not be observed may go on.
-        if (goesOnAfter(event, state, flags) || !io.out.open || isUnobserved(event)) return;
+        if (!io.out.open || isUnobserved(event)) return;
         await save((saved) => {
           saved.reported = leftRuns(event);
         });

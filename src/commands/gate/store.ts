@@ -2,6 +2,7 @@ import { createHash, createHmac } from 'node:crypto';
 import type { CiContext } from '../../ci/context.ts';
 import type { TriggerBody } from '../../contract/run.ts';
 import { ConfigError, RungateError } from '../../errors.ts';
+import type { DetachedNames } from '../../gate/detached/entry.ts';
 import type { SavedPlan } from '../../gate/plan/saved.ts';
 import type { Io } from '../../host/io.ts';
 import type { Flags } from '../../options/table.ts';
@@ -54,6 +55,16 @@ export type Stored = {
   gates: Record<string, StoredGate>;
 };
 
+/** A gate that a command goes on with. */
+export interface ResumedGate {
+  stored: Stored;
+  gate: StoredGate;
+  /** Set for a gate that the hub keeps. */
+  detached?: DetachedNames;
+  /** How long the job waits for the end of its runs, in milliseconds. */
+  waitMs?: number;
+}
+
 /** A gate that has ended stays for a day, so that its id can be used again. */
 const keptMs = 24 * 60 * 60_000;
 const format = 2 as const;
@@ -86,9 +97,13 @@ export class UnwritableError extends ConfigError {
   static override readonly name = 'ConfigError';
 }
 
-const emptyState = (): Stored => ({ version: format, salt: crypto.randomUUID(), gates: {} });
+export const emptyState = (): Stored => ({ version: format, salt: crypto.randomUUID(), gates: {} });
 
-function parse(text: string): Stored {
+export const stateText = (stored: Stored): string =>
+  `${JSON.stringify({ ...stored, check: hashOf(stored) })}\n`;
+
+/** @throws if a part was changed or lost, or another version of rungate wrote it */
+export function parseState(text: string): Stored {
   const stored = Object(JSON.parse(text)) as Stored;
   // The gates of an older build have another shape, so this one does not know them.
   if (Number(stored.version) === 1) return emptyState();
@@ -130,7 +145,7 @@ export function openStore(io: Io, { temporaryFolder }: CiContext) {
         // Windows has no file modes.
         if (state.foreign === true || (state.exposed && io.platform !== 'win32'))
           throw Object.assign(new Error(), { code: 'other users may read or write it' });
-        return kept(parse(state.text));
+        return kept(parseState(state.text));
       } catch (cause) {
         throw unusable('read', cause);
       }
@@ -138,14 +153,11 @@ export function openStore(io: Io, { temporaryFolder }: CiContext) {
     /** Calls `edit` under the lock of the file. @throws the errors of `edit`, too */
     async change(edit: (stored: Stored) => void): Promise<void> {
       try {
-        await file.change(
-          { parse, write: (stored) => `${JSON.stringify({ ...stored, check: hashOf(stored) })}\n` },
-          (data) => {
-            const stored = 'gates' in data ? kept(data) : emptyState();
-            edit(stored);
-            return stored;
-          },
-        );
+        await file.change({ parse: parseState, write: stateText }, (data) => {
+          const stored = 'gates' in data ? kept(data) : emptyState();
+          edit(stored);
+          return stored;
+        });
       } catch (cause) {
         throw unusable('written', cause, UnwritableError);
       }

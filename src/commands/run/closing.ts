@@ -139,5 +139,7 @@ export async function printWaiting(report: GateReport | GatesReport, output: Out
     const lines = live.length > 0 || result !== 'waiting' ? live : ['no run has been started yet'];
     for (const line of lines) await output.alert(output.excerpt(`${title}${line}`, 400));
   }
-  await output.alert(`the slice is over (exit ${report.exitCode}): the gate has neither passed nor failed`);
+  const isDetached = report.exitCode === exitCodes.ok;
+  const text = `the slice is over (exit ${report.exitCode}): the gate has neither passed nor failed`;
+  await output.alert(isDetached ? output.excerpt(report.hint ?? '', 400) : text);
 }

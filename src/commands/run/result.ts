@@ -152,11 +152,11 @@ async function printTable(
 
 /** Prints the result on stdout and its meaning on stderr. If both are one terminal, nothing is printed twice. */
 export async function printGate(end: EndEvent, context: Context): Promise<void> {
-  const { result, next } = end.report;
+  const { result, next, exitCode } = end.report;
   if (result === 'waiting') await printWaiting(end.report, context.output);
   else await printEnd(end, context);
-  // JSON has it in `next`.
-  if (next !== undefined && !wantsJson(context.output))
+  // JSON has it in `next`, and the hub continues a detached gate.
+  if (next !== undefined && exitCode !== exitCodes.ok && !wantsJson(context.output))
     await context.output.alert(`to continue, run: ${next.join(' ')}`);
 }
 

@@ -6,9 +6,10 @@ import type { Reporter } from '../../library/reporter.ts';
 import type { Settings } from '../../settings/names.ts';
 import { isLocal } from '../../transport/address.ts';
 import { gateStops } from '../ci-context.ts';
-import { guardHubToken, noHub } from '../config/credential-guard.ts';
+import { hubOptionsOf } from '../connect.ts';
 import type { Context } from '../context.ts';
 import { openSlice } from '../gate/slice.ts';
+import type { ResumedGate } from '../gate/store.ts';
 import { printClosing } from './closing.ts';
 import { deployedOptions } from './deployed.ts';
 import { printRequests } from './dry-run.ts';
@@ -38,14 +39,33 @@ const atTheEnd = (reporter: Reporter): Reporter => ({
  * Plans and runs gates, prints the result and writes the reports. With `--dry-run`, it only prints the requests that would create
  * their runs. Returns the exit code.
  */
-export async function runGates(command: Context, chosen: readonly ChosenGate[]): Promise<number> {
+export async function runGates(
+  command: Context,
+  chosen: readonly ChosenGate[],
+  resumed?: ResumedGate,
+): Promise<number> {
   // An older receipt must not stay, whatever goes wrong from here on.
   const openReceipts = replaceReceipts(command, chosen);
   const { context, gates: planned } = await planGates(command, chosen);
-  const { io, flags, output, settings } = context;
+  const { flags } = context;
   const starting = planned.flatMap((gate) => (gate.start === undefined ? [] : [gate]));
   if (flags.dryRun === true) return printRequests(context, starting);
-  const slice = flags.slice === undefined ? null : await openSlice(context, starting);
+  const isKept = flags.slice !== undefined || flags.detach === true;
+  const slice = isKept ? await openSlice(context, starting, resumed) : null;
+  try {
+    return await runPlanned(context, planned, slice, openReceipts);
+  } finally {
+    await slice?.close();
+  }
+}
+
+async function runPlanned(
+  context: Context,
+  planned: readonly PlannedGate<Settings>[],
+  slice: Awaited<ReturnType<typeof openSlice>> | null,
+  openReceipts: ReturnType<typeof replaceReceipts>,
+): Promise<number> {
+  const { io, flags, output, settings } = context;
   const gates = slice?.gates ?? planned;
   // An earlier command has begun them, so runs may be in progress.
   const hasBegun = slice?.store.plan != null;
@@ -84,7 +104,8 @@ export async function runGates(command: Context, chosen: readonly ChosenGate[]):
       return page && { ...page, ...slice?.waitForBuild(page.timeoutMs) };
     },
     connection: () => context.connection(),
-    cancelOnInterrupt: flags.cancelOnInterrupt ?? (slice === null ? starting.length > 0 : 'SIGINT'),
+    cancelOnInterrupt:
+      flags.cancelOnInterrupt ?? (slice === null ? gates.some(({ start }) => start !== undefined) : 'SIGINT'),
     cancelOnTimeout: flags.cancelOnTimeout === true,
   };
   return (await openGate(options, reporters)).exitCode;
@@ -99,13 +120,6 @@ export function openOptions(context: Context): OpenOptions {
     redact: output.redact,
     nameOf: context.nameOf,
     connect: () => context.connect(),
-    async hub() {
-      const url = settings['hub.url']?.value;
-      if (url === undefined || url === noHub) return null;
-      const { caPem, insecureHttp, proxyEnv } = await context.connection();
-      const token = settings.hubTokens?.value[0];
-      const guard = () => guardHubToken(io, settings);
-      return { url, token, caPem, insecureHttp, proxyEnv, guard };
-    },
+    hub: () => hubOptionsOf(io, context.flags, settings),
   };
 }

@@ -49,8 +49,9 @@ export interface DetachedGate extends DetachedNames {
 
 /** A job renews its lease every minute. */
 export const leaseMs = 3 * 60_000;
-/** The time for one request that sets a commit status, and its way. */
+/** The time in which a job sets a commit status, and then that for a last request on its way. */
 export const decideMs = 45_000;
+const onItsWayMs = 15_000;
 /** After this time without a job that goes on, another one is started. */
 export const repeatMs = 10 * 60_000;
 export const mostRepeats = 3;
@@ -60,7 +61,7 @@ const noneFailed = { count: 0, until: 0 };
 /** A gate stays as long after its timeout. */
 export const keptMs = 24 * 60 * 60_000;
 /** A delivery may have come between the last read and the save. */
-const hearingMs = 15_000;
+const hearingMs = 5_000;
 
 export type Refusal = 'unknown' | 'replaced' | 'leased';
 
@@ -142,7 +143,7 @@ export function saved(
 export function deciding(gate: DetachedGate, job: string, now: number): DetachedGate | Refusal {
   if (gate.replacedBy !== null) return 'replaced';
   if (!isHolder(gate, job)) return 'leased';
-  return { ...gate, lease: { job, until: now + leaseMs }, decidesUntil: now + decideMs };
+  return { ...gate, lease: { job, until: now + leaseMs }, decidesUntil: now + decideMs + onItsWayMs };
 }
 
 /** Returns the time at which a job is to be started for the gate, or null. */

@@ -1,3 +1,4 @@
+import { repeated } from '../../client/repeat.ts';
 import { parseRetryAfter } from '../../client/retry.ts';
 import type { Clock } from '../../clock.ts';
 import { HttpError, type NameOf, NetworkError } from '../../errors.ts';
@@ -5,7 +6,6 @@ import { parsedJson } from '../../json/text.ts';
 import { parseApiUrl, receiver } from '../../transport/address.ts';
 import { httpTransport } from '../../transport/send.ts';
 import { resumeInput, resumeWorkflow } from './protocol.ts';
-import { repeated } from './repeat.ts';
 
 export type StatusState = 'pending' | 'success' | 'failure' | 'error';
 
@@ -42,7 +42,13 @@ const hints: Readonly<Record<number, (credential: string) => string>> = {
   404: (credential) => `the token in ${credential} may not reach this repository: check its permissions`,
 };
 
-type Call = (method: 'GET' | 'POST', path: string, body?: object) => Promise<unknown>;
+interface Sent {
+  method: 'GET' | 'POST';
+  path: string;
+  content?: object;
+  signal?: AbortSignal | undefined;
+}
+type Call = (sent: Sent) => Promise<unknown>;
 
 /** Returns what sends one request. @throws HttpError for any status but 2xx */
 function caller({ clock, token, nameOf, ...options }: GitHubOptions) {
@@ -56,7 +62,7 @@ function caller({ clock, token, nameOf, ...options }: GitHubOptions) {
     'user-agent': 'rungate',
     'x-github-api-version': apiVersion,
   };
-  const call: Call = async (method, path, content) => {
+  const call: Call = async ({ method, path, content, signal }) => {
     const url = new URL(`${base}${path}`);
     const request = {
       endpoint: 'github',
@@ -67,7 +73,7 @@ function caller({ clock, token, nameOf, ...options }: GitHubOptions) {
       ...(content !== undefined && { body: JSON.stringify(content) }),
       repeatable: true,
     };
-    const response = await transport.send(request, { timeoutMs: requestTimeoutMs });
+    const response = await transport.send(request, { timeoutMs: requestTimeoutMs, signal });
     const { status, text } = response;
     if (status >= 200 && status <= 299) return parsedJson(text);
     const reason = named(parsedJson(text), 'message');
@@ -82,9 +88,15 @@ function caller({ clock, token, nameOf, ...options }: GitHubOptions) {
 }
 
 /** Yields the items of a list, page by page. */
-async function* itemsOf(call: Call, path: string, itemsIn: (page: unknown) => readonly unknown[]) {
+async function* itemsOf(
+  call: Call,
+  list: string,
+  itemsIn: (page: unknown) => readonly unknown[],
+  signal?: AbortSignal,
+) {
   for (let page = 1; page <= mostPages; page += 1) {
-    const items = itemsIn(await call('GET', `${path}?per_page=${perPage}&page=${page}`));
+    const path = `${list}?per_page=${perPage}&page=${page}`;
+    const items = itemsIn(await call({ method: 'GET', path, signal }));
     yield* items;
     if (items.length < perPage) return;
   }
@@ -94,7 +106,7 @@ async function* itemsOf(call: Call, path: string, itemsIn: (page: unknown) => re
 export function openGitHub(options: GitHubOptions) {
   const { clock } = options;
   const { call, close } = caller(options);
-  const again: Call = (...request) => repeated(() => call(...request), clock);
+  const again: Call = (sent) => repeated(() => call(sent), clock, sent.signal);
 
   return {
     close,
@@ -104,19 +116,20 @@ export function openGitHub(options: GitHubOptions) {
       { repository, commit, context }: { repository: string; commit: string; context: string },
       { state, description }: CommitStatus,
       page: string | null,
+      signal?: AbortSignal,
     ): Promise<void> {
-      await again('POST', `/repos/${repository}/statuses/${commit}`, {
-        state,
-        description,
-        context,
-        ...(page !== null && { target_url: page }),
-      });
+      const content = { state, description, context, ...(page !== null && { target_url: page }) };
+      await again({ method: 'POST', path: `/repos/${repository}/statuses/${commit}`, content, signal });
     },
 
     /** Returns the latest status of a context; null if there is none. */
-    async statusOf(repository: string, commit: string, context: string): Promise<CommitStatus | null> {
+    async statusOf(
+      { repository, commit, context }: { repository: string; commit: string; context: string },
+      signal?: AbortSignal,
+    ): Promise<CommitStatus | null> {
       const path = `/repos/${repository}/commits/${commit}/status`;
-      for await (const status of itemsOf(again, path, (page) => listOf(named(page, 'statuses')))) {
+      const statuses = itemsOf(again, path, (page) => listOf(named(page, 'statuses')), signal);
+      for await (const status of statuses) {
         if (!isSame(named(status, 'context'), context)) continue;
         const description = String(named(status, 'description') ?? '');
         return { state: named(status, 'state') as StatusState, description };
@@ -138,7 +151,7 @@ export function openGitHub(options: GitHubOptions) {
         }
         // The older kind of protection is not among the rules.
         const { protection } = Object(
-          await again('GET', `/repos/${repository}/branches/${encodeURIComponent(branch)}`),
+          await again({ method: 'GET', path: `/repos/${repository}/branches/${encodeURIComponent(branch)}` }),
         ) as { protection?: unknown };
         const contexts = listOf(named(named(protection, 'required_status_checks'), 'contexts'));
         return contexts.some((one) => isSame(one, context));
@@ -151,7 +164,7 @@ export function openGitHub(options: GitHubOptions) {
     /** Starts the job that goes on with a gate. Needs `actions: write`. */
     async startJob(repository: string, ref: string, id: string): Promise<void> {
       const path = `/repos/${repository}/actions/workflows/${resumeWorkflow}/dispatches`;
-      await call('POST', path, { ref, inputs: { [resumeInput]: id } });
+      await call({ method: 'POST', path, content: { ref, inputs: { [resumeInput]: id } } });
     },
   };
 }

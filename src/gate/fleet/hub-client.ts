@@ -1,4 +1,5 @@
 import { createParser } from 'eventsource-parser';
+import { parseRetryAfter } from '../../client/retry.ts';
 import type { Clock } from '../../clock.ts';
 import { CredentialError, HttpError, UnexpectedResponseError } from '../../errors.ts';
 import { parsedJson } from '../../json/text.ts';
@@ -24,7 +25,7 @@ const shortestGrantMs = 1_000;
 const longestEvent = 64 * 1024;
 
 /** Returns the fields of a JSON object; none for any other text. */
-function fieldsOf(text: string): Record<string, unknown> {
+export function fieldsOf(text: string): Record<string, unknown> {
   const json = parsedJson(text);
   return (typeof json === 'object' && json !== null ? json : {}) as Record<string, unknown>;
 }
@@ -61,8 +62,12 @@ function check(response: RawReply, { method, path }: PreparedRequest, to: Receiv
   if ([200, 202, 204].includes(status)) return response;
   if (status === 401 || status === 403)
     throw new CredentialError(`the hub rejected the token (${status})`, { hint: giveToken(to) });
+  const { reason } = fieldsOf(response.text);
   throw new HttpError(`the hub responded with status code ${status} to ${method} ${path}`, {
     status,
+    error: typeof reason === 'string' ? reason : undefined,
+    // A hub sends seconds, so no clock is needed.
+    retryAfterMs: parseRetryAfter(response.headers['retry-after'], 0),
     hint: hintOf(status, to),
   });
 }
@@ -90,18 +95,26 @@ function streamReader(onEvent: (event: HubEvent) => void, to: Receiver): (part: 
 
 export type HubStatus = 'ok' | 'degraded' | 'not ready';
 
-/** Returns the client of a hub. `status` is what the hub says about itself, without a token; `ok` if it says nothing. */
-export function createHubClient(options: HubClientOptions): HubClient & { status(): Promise<HubStatus> } {
-  const { token, transport, clock, to } = options;
+/** Returns what sends requests to a hub. `post` refuses a response that is not the hub's, or not a success. */
+export function hubRequests({ url: base, token, transport, to }: Omit<HubClientOptions, 'clock'>) {
   const requestTo = (method: 'GET' | 'POST', path: string): PreparedRequest => {
-    const url = new URL(`${options.url.href.replace(/\/$/, '')}${path}`);
+    const url = new URL(`${base.href.replace(/\/$/, '')}${path}`);
     return { endpoint: 'hub', method, url, path: url.pathname, headers: {}, repeatable: true };
   };
-  const post = async (path: string, body: unknown, sendOptions: SendOptions, more = {}) => {
-    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...more };
-    const request = { ...requestTo('POST', path), headers, body: JSON.stringify(body) };
-    return check(await transport.send(request, sendOptions), request, to);
+  return {
+    requestTo,
+    async post(path: string, body: unknown, sendOptions: SendOptions, more = {}): Promise<RawReply> {
+      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...more };
+      const request = { ...requestTo('POST', path), headers, body: JSON.stringify(body) };
+      return check(await transport.send(request, sendOptions), request, to);
+    },
   };
+}
+
+/** Returns the client of a hub. `status` is what the hub says about itself, without a token; `ok` if it says nothing. */
+export function createHubClient(options: HubClientOptions): HubClient & { status(): Promise<HubStatus> } {
+  const { transport, clock, to } = options;
+  const { post, requestTo } = hubRequests(options);
 
   return {
     async follow(runs, lastId, onEvent, signal) {

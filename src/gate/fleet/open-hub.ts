@@ -20,7 +20,7 @@ export interface HubOptions {
 }
 
 /** Returns why the token cannot be sent to the hub, or null. */
-function tokenProblem({ token, nameOf, guard }: HubOptions, to: Receiver): RungateError | null {
+export function tokenProblem({ token, nameOf, guard }: HubOptions, to: Receiver): RungateError | null {
   try {
     guard?.();
   } catch (error) {

@@ -81,3 +81,9 @@ export const isOverdue = ({ plan }: SavedPlan, now: number): boolean =>
 /** Returns the runs that go on, or whose end nobody knows, as far as they are known. */
 export const liveRuns = ({ plan }: SavedPlan): string[] =>
   Object.values(plan?.gates ?? {}).flatMap(({ run }) => (run === null || run.outcome?.ended ? [] : [run.id]));
+
+/** Returns whether the gates need no job for now: each that has begun has a run that was seen in progress. */
+export function isUnderWay({ gates }: PlanState): boolean {
+  const open = Object.values(gates).filter(({ begunAt, end }) => begunAt !== null && end === null);
+  return open.length > 0 && open.every(({ run }) => run?.live === true && run.outcome === null);
+}

@@ -1,7 +1,7 @@
 import pRetry from 'p-retry';
-import { isPassing } from '../../client/retry.ts';
-import type { Clock } from '../../clock.ts';
-import { HttpError, NetworkError } from '../../errors.ts';
+import type { Clock } from '../clock.ts';
+import { HttpError, NetworkError } from '../errors.ts';
+import { isPassing } from './retry.ts';
 
 const pausesMs = [1_000, 2_000, 4_000] as const;
 /** A server that asks for a longer wait is not waited for. */

@@ -1,0 +1,237 @@
+import type { DetachableJob } from '../../ci/detachable.ts';
+import { detectCi } from '../../ci/provider.ts';
+import { webUrl } from '../../ci/provider-url.ts';
+import { inTime } from '../../clock.ts';
+import { ConfigError, NetworkError, RungateError } from '../../errors.ts';
+import { exitCodes } from '../../exit.ts';
+import { type DetachedNames, decideMs } from '../../gate/detached/entry.ts';
+import type { StatusState } from '../../gate/detached/github.ts';
+import { longestSealed } from '../../gate/detached/protocol.ts';
+import { closing, describedAs, isOf, type OpeningStep, opening, stateOf } from '../../gate/detached/steps.ts';
+import { isUnderWay, liveRuns } from '../../gate/plan/saved.ts';
+import { runService } from '../../gate/service.ts';
+import type { PlanState } from '../../gate/state.ts';
+import type { EndEvent } from '../../library/reporter.ts';
+import type { Context } from '../context.ts';
+import { type Detached, jobIn } from './detached-tools.ts';
+import type { Keeping, Kept } from './keeping.ts';
+import type { StoredGate } from './store.ts';
+
+/** How long a job waits for a run of which a delivery may have said that it has ended. */
+const usualWaitMs = 2 * 60_000;
+const renewMs = 60_000;
+/** For the cancel of a run whose gate is replaced. */
+const cancelTimeoutMs = 10_000;
+
+interface Replaced extends DetachedNames {
+  sealed: string;
+}
+
+/** A gate whose state the hub keeps, in one job. */
+export class DetachedJob implements Keeping {
+  readonly chosen: Keeping['chosen'];
+  readonly #context: Context;
+  readonly #detached: Detached;
+  readonly #names: DetachedNames;
+  /** Null in a job that goes on with the gate. */
+  readonly #first: DetachableJob | null;
+  readonly #waitMs: number;
+  #isRegistered: boolean;
+  #isPending: boolean;
+  #replaced: readonly Replaced[] = [];
+  #seenUnderWay = () => {};
+  readonly #underWay = new Promise<void>((resolve) => {
+    this.#seenUnderWay = resolve;
+  });
+
+  constructor(
+    context: Context,
+    detached: Detached,
+    names: DetachedNames,
+    gate: StoredGate,
+    { first, waitMs = usualWaitMs }: { first: DetachableJob | null; waitMs?: number | undefined },
+  ) {
+    const isKnown = first === null;
+    this.chosen = { state: gate, isKnown, left: undefined };
+    this.#context = context;
+    this.#detached = detached;
+    this.#names = names;
+    this.#first = first;
+    this.#waitMs = waitMs;
+    this.#isRegistered = isKnown;
+    this.#isPending = isKnown;
+  }
+
+  /** Runs before anything is sent to the service. */
+  async begin(): Promise<void> {
+    const first = this.#first;
+    if (first === null) return;
+    const steps: Record<OpeningStep, () => Promise<void>> = {
+      register: () => this.#register(first),
+      pend: async () => {
+        await this.#setStatus(this.#names, 'pending', 'no verdict yet', null);
+        this.#isPending = true;
+      },
+      replace: async () => {
+        for (const one of this.#replaced) await this.#replace(one);
+      },
+    };
+    for (const step of opening) await steps[step]();
+  }
+
+  async #register({ ref, pull }: DetachableJob): Promise<void> {
+    const request = { ...this.#names, ref, pull, job: this.#job, ...this.#saved() };
+    if (request.sealed.length > longestSealed)
+      throw new ConfigError('the hub keeps at most 64 KiB of a gate, and this one has more', {
+        hint: 'shorten its settings, or leave out --detach',
+      });
+    const { replaced, startsJobs } = await this.#detached.hub.register(request);
+    this.#isRegistered = true;
+    this.#replaced = replaced;
+    if (startsJobs) return;
+    await this.#context.output.warn(
+      'the hub starts no jobs: it has no token of GitHub',
+      'schedule rungate gate --resume-pending, or set RUNGATE_GITHUB_TOKEN where the hub runs',
+    );
+  }
+
+  write(): Promise<void> {
+    return this.#save({});
+  }
+
+  written(plan: PlanState): void {
+    if (isUnderWay(plan)) this.#seenUnderWay();
+  }
+
+  async leaves(signal: AbortSignal, { save }: Kept): Promise<void> {
+    const { clock } = this.#context.io;
+    const renewing = async () => {
+      for (;;) {
+        await clock.sleep(renewMs, signal);
+        await save(() => {});
+      }
+    };
+    renewing().catch(() => {});
+    await (this.#first === null ? clock.sleep(this.#waitMs, signal) : this.#underWay);
+  }
+
+  async left(event: EndEvent): Promise<void> {
+    const steps: Record<(typeof closing.waiting)[number], () => Promise<void>> = {
+      release: () => this.#save({ released: true }),
+    };
+    for (const step of closing.waiting) await steps[step]();
+    if (event.report.result !== 'waiting') return;
+    event.exitCode = exitCodes.ok;
+    event.report.exitCode = exitCodes.ok;
+    event.report.hint = `no verdict yet: the commit status "${this.#names.context}" is pending, and decides`;
+  }
+
+  async ended(event: EndEvent, left: readonly (string | null)[]): Promise<void> {
+    const { result } = event.report;
+    const [run] = event.runs().runs;
+    const text = run?.verdict ?? event.error?.code ?? result;
+    if (!this.#isPending) {
+      await this.#giveUp(text);
+      return;
+    }
+    const page = webUrl(run?.appUrl ?? null);
+    const state = stateOf(result, event.exitCode);
+    const isSet = await inTime(
+      decideMs,
+      async (signal) => {
+        const steps = {
+          decide: () => this.#detached.hub.decide({ id: this.#names.id, job: this.#job }),
+          look: () => this.#look(signal),
+          set: () => this.#setStatus(this.#names, state, text, page, signal),
+          finish: () => {
+            this.chosen.state.reported = left;
+            return this.#save({ done: true });
+          },
+        } satisfies Record<(typeof closing.ended)[number], () => Promise<void>>;
+        for (const step of closing.ended) {
+          signal.throwIfAborted();
+          await steps[step]();
+        }
+        return true;
+      },
+      this.#context.io.clock,
+    );
+    if (isSet === true) {
+      const { output } = this.#context;
+      await output.alert(`the commit status "${output.excerpt(this.#names.context, 255)}" is ${state}`);
+      return;
+    }
+    throw new NetworkError('deadline', 'the commit status could not be set in time', {
+      hint: 'it stays pending; the hub starts another job',
+    });
+  }
+
+  /** An older success of the commit must not stand for a gate that could not begin. Neither request must succeed. */
+  async #giveUp(text: string): Promise<void> {
+    await this.#setStatus(this.#names, 'error', text, null).catch(() => {});
+    if (this.#isRegistered) await this.#save({ done: true }).catch(() => {});
+  }
+
+  async #look(signal: AbortSignal): Promise<void> {
+    const { context, id } = this.#names;
+    if (isOf(await this.#detached.github.statusOf(this.#names, signal), id)) return;
+    throw new ConfigError(`the commit status "${context}" is not that of gate ${id} any more`, {
+      hint: 'another gate or somebody else has set it: this result changes nothing',
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.#detached.close();
+  }
+
+  get #job(): string {
+    return jobIn(this.#context.io);
+  }
+
+  #saved() {
+    const { state } = this.chosen;
+    return {
+      sealed: this.#detached.sealed(state, this.#names),
+      runs: liveRuns(state),
+      endsInMs: Math.max(0, state.endsAt - this.#context.io.clock.now()),
+      done: false,
+      released: false,
+    };
+  }
+
+  async #save(parts: { done?: boolean; released?: boolean }): Promise<void> {
+    await this.#detached.hub.save({ id: this.#names.id, job: this.#job, ...this.#saved(), ...parts });
+  }
+
+  async #setStatus(
+    names: DetachedNames,
+    state: StatusState,
+    text: string,
+    page: string | null,
+    signal?: AbortSignal,
+  ): Promise<void> {
+    const status = { state, description: describedAs(text, names.id) };
+    const { buildUrl } = detectCi(this.#context.io.env);
+    await this.#detached.github.setStatus(names, status, page ?? buildUrl, signal);
+  }
+
+  /** Tells a gate of an older commit of the pull request that it is replaced, and cancels its runs. Neither must succeed. */
+  async #replace({ sealed: text, ...names }: Replaced): Promise<void> {
+    // The same commit has the new status already, and a re-run of the job goes on with the same run.
+    if (names.commit === this.#names.commit || this.#first?.pull === null) return;
+    const { output, io } = this.#context;
+    const failed = async (what: string, error: unknown) => {
+      if (!(error instanceof RungateError)) throw error;
+      await output.warn(`${what}: ${output.excerpt(error.message)}`);
+    };
+    await this.#setStatus(names, 'error', 'replaced by a newer commit', null).catch((error) =>
+      failed(`the commit status of gate ${names.id} was not set`, error),
+    );
+    const gate = this.#detached.unsealed(text, names)?.gate;
+    const service = runService(await this.#context.connect(), io.clock.now);
+    for (const runId of gate === undefined ? [] : liveRuns(gate))
+      await service
+        .cancel(runId, 'rungate: a newer commit of the pull request', { timeoutMs: cancelTimeoutMs })
+        .catch((error) => failed(`run ${output.excerpt(runId, 80)} of gate ${names.id} goes on`, error));
+  }
+}

@@ -1,0 +1,40 @@
+import { exitCodes } from '../../exit.ts';
+import type { CommitStatus, StatusState } from './github.ts';
+
+/**
+ * The steps of a job around its gate, in their order. The job ends with an error at the first one that fails.
+ * `register`: the hub accepts the gate. `pend`: the commit status is pending, and names the gate.
+ * `replace`: the gates that this one replaces are told so, and their runs are cancelled.
+ */
+export const opening = ['register', 'pend', 'replace'] as const;
+export type OpeningStep = (typeof opening)[number];
+
+/**
+ * `release`: the hub has the last state, and starts the next job.
+ * `decide`: the hub lets no newer gate begin meanwhile. `look`: the commit status still names this gate.
+ * `set`: the commit status is the result. `finish`: the hub starts no other job.
+ */
+export const closing = {
+  waiting: ['release'],
+  ended: ['decide', 'look', 'set', 'finish'],
+} as const;
+
+const verdictCodes: readonly number[] = [exitCodes.failed, exitCodes.blocked, exitCodes.cancelled];
+
+/** Returns the commit status of a gate that has ended. Only a verdict is a `failure`; all else that does not pass is an `error`. */
+export function stateOf(result: string, exitCode: number): StatusState {
+  if (exitCode === exitCodes.ok) return result === 'pass' || result === 'warn' ? 'success' : 'error';
+  return verdictCodes.includes(exitCode) ? 'failure' : 'error';
+}
+
+const mark = (id: string) => ` (gate ${id})`;
+/** GitHub cuts nothing: a longer description is refused. */
+const longest = 140;
+
+/** Returns a description that names the gate. */
+export const describedAs = (text: string, id: string): string =>
+  `${text.slice(0, longest - mark(id).length)}${mark(id)}`;
+
+/** Returns whether a commit status is that of the gate: nobody has set another one since. */
+export const isOf = (status: CommitStatus | null, id: string): boolean =>
+  status?.description.endsWith(mark(id)) === true;
