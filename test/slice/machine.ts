@@ -14,8 +14,12 @@ const staleMs = 3_000;
 /** A process that waits so long without an event waits for ever. */
 const mostIdleTurns = 10_000;
 
-/** The moment at which a process is killed: at one of its steps (a request, a response, a part of a write), or at a time. */
-export type Kill = { step: number } | { afterMs: number };
+/**
+ * The moment at which a process is killed: at one of its steps (a request, a response, a part of a write), at a time, when its
+ * first POST has arrived, or before it prints its result.
+ */
+export type Kill = { step: number } | { afterMs: number } | { at: Moment };
+type Moment = 'POST' | 'print';
 
 /** A response that the service decides on at a later time. */
 export interface Later {
@@ -79,8 +83,9 @@ export interface Machine {
   files: Record<string, string | Uint8Array>;
   /** The text of the file about gates that go on. */
   state(): string | null;
-  /** Deletes what is stored about gates that go on. */
+  /** Deletes or replaces what is stored about gates that go on. */
   loseState(): void;
+  store(text: string): void;
   launch(options: Launch): Promise<Ended>;
   /** Calls back after this time. */
   later(ms: number, act: () => void): void;
@@ -129,10 +134,12 @@ export function machine(
     process.end({ code: null });
   };
   /** Returns whether the process is alive after its next step. */
-  const step = (process: Process): boolean => {
+  const step = (process: Process, moment?: string): boolean => {
     if (process.dead) return false;
     process.steps += 1;
-    if (process.kill !== null && 'step' in process.kill && process.kill.step === process.steps) kill(process);
+    const { kill: fate, steps } = process;
+    if (fate !== null && (('step' in fate && fate.step === steps) || ('at' in fate && fate.at === moment)))
+      kill(process);
     if (!process.dead) process.onStep?.();
     return !process.dead;
   };
@@ -217,7 +224,7 @@ export function machine(
     at(time + uploadMs, () => {
       // Bytes that are sent arrive, even if the sender has been killed.
       const arrived = service.handle(request, time);
-      if (!done) step(process);
+      if (!done) step(process, method);
       if (arrived === null || !('respond' in arrived)) return respond(arrived);
       at(arrived.at, () => {
         const response = arrived.respond();
@@ -286,7 +293,7 @@ export function machine(
       const sink = (to: { text: string }, isResult: boolean): Sink => ({
         ...{ isTTY: false, columns: undefined, open: true, failure: null },
         async write(text) {
-          if (process.dead || (isResult && !step(process))) return never();
+          if (process.dead || (isResult && !step(process, 'print'))) return never();
           to.text += text;
           if (isResult && !step(process)) return never();
         },
@@ -343,6 +350,9 @@ export function machine(
     state: () => disk.text,
     loseState() {
       disk.text = null;
+    },
+    store(text) {
+      disk.text = text;
     },
     launch,
     later: (ms, act) => void at(time + ms, act),

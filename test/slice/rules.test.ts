@@ -1,24 +1,22 @@
-import { afterEach, describe, expect, it } from 'vitest';
-import type { Fault, MockOptions } from '../../src/mock/server.ts';
-import { asked } from '../cli/harness.ts';
-import { type Called, openShell, type Shell, type ShellOptions } from './shell.ts';
+import { describe, expect, it } from 'vitest';
+import type { Ended } from './machine.ts';
+import type { Course } from './service.ts';
+import { openShell, type Shell, type ShellOptions, versionPage } from './shell.ts';
 
 const one = ['rungate', 'gate', '--project', 'shop', '--process', 'checkout', '--json'] as const;
 
 const minute = 60_000;
 
 let shell: Shell;
-afterEach(() => shell.close());
-
-const open = async (mock: MockOptions, more: Partial<ShellOptions> = {}) => {
-  shell = await openShell({ mock, stops: [], ...more });
+const open = (end: Course['end'], seconds = 30, options: ShellOptions = {}) => {
+  shell = openShell({ end, seconds }, options);
 };
 const call = (...command: readonly string[]) => shell.call(command);
-const runs = () => shell.mock.state.runs.size;
-const nextOf = ({ out }: Called): string[] => JSON.parse(out).next;
+const runs = () => shell.service.runs.length;
+const nextOf = ({ out }: Ended): string[] => JSON.parse(out).next;
 
 /** Runs the commands in `next` while the exit code is 75, at most so often. */
-async function goOn(begun: Called, most = 60): Promise<Called & { codes: (number | null)[] }> {
+async function goOn(begun: Ended, most = 60): Promise<Ended & { codes: (number | null)[] }> {
   const codes = [begun.code];
   let called = begun;
   while (called.code === 75 && codes.length < most) {
@@ -32,15 +30,15 @@ describe('the first command, repeated', () => {
   const short = [...one, '--slice', '12s', '--timeout', '24s'];
 
   it('goes on with its gate after the timeout, and reports the end of its run', async () => {
-    await open({ outcome: ['failed', 'passed'], duration: 25_000 });
+    open('failed', 25);
     expect((await call(...short)).code).toBe(75);
-    await shell.time.run(15_000);
+    await shell.pause(15_000);
     expect((await call(...short)).code).toBe(1);
     expect(runs()).toBe(1);
   });
 
   it('is refused while the run of a reported timeout goes on, unless it starts another one with --new', async () => {
-    await open({ outcome: 'stuck' });
+    open('never');
     const codes: (number | null)[] = [];
     for (let count = 0; count < 8; count += 1) codes.push((await call(...short)).code);
     expect(codes).toEqual([75, 3, 64, 64, 64, 64, 64, 64]);
@@ -53,20 +51,20 @@ describe('the first command, repeated', () => {
   });
 
   it('takes no longer than a slice to see whether the run of a reported timeout goes on', async () => {
-    await open({ outcome: 'stuck' });
+    open('never');
     await goOn(await call(...short));
-    shell.mock.faults.add({ kind: 'stall-body', endpoint: 'run.status', times: 9 });
-    const before = shell.time.clock.monotonic();
+    shell.faults.reads = 'never';
+    const before = shell.on.now();
     const { code, err } = await call(...short);
     expect({ code, err }).toMatchObject({ code: 7, err: expect.stringContaining('within 12 s') });
-    expect(shell.time.clock.monotonic() - before).toBeLessThanOrEqual(13_000);
+    expect(shell.on.now() - before).toBeLessThanOrEqual(13_000);
   });
 });
 
 describe('a slice that ends', () => {
   it('with reads that hang ends the gate at its timeout', async () => {
-    const faults: Fault[] = [{ kind: 'stall-body', endpoint: 'run.status', times: Infinity }];
-    await open({ outcome: 'stuck', faults });
+    open('never');
+    shell.faults.reads = 'never';
     const { code, codes } = await goOn(
       await call(...one, '--slice', '5s', '--interval', '1s', '--timeout', '60s'),
     );
@@ -75,32 +73,23 @@ describe('a slice that ends', () => {
   });
 
   it.each([
-    ['does not know the run', 404, 5],
-    ['refuses the credential', 403, 6],
+    ['does not know the run', 404 as const, 5],
+    ['refuses the credential', 403 as const, 6],
   ])('is soon the last one if the service %s', async (_what, status, expected) => {
-    await open({ outcome: 'passed', duration: 30 * minute });
+    open('passed', 1800);
     const begun = await call(...one, '--slice', '5s');
-    await shell.time.run(minute);
-    shell.mock.faults.add({ kind: 'status', status, endpoint: 'run.status', times: Infinity });
+    await shell.pause(minute);
+    shell.faults.reads = status;
     const { code, codes } = await goOn(await call(...nextOf(begun)));
     expect([code, codes.length <= 6]).toEqual([expected, true]);
   });
 
   it.each([
-    [
-      'the deployment',
-      () => [
-        '--deployed-url',
-        `${shell.mock.url}/_mock/version`,
-        '--deployed-is',
-        'new',
-        '--deployed-timeout',
-      ],
-    ],
+    ['the deployment', () => ['--deployed-url', versionPage, '--deployed-is', 'new', '--deployed-timeout']],
     ['a preview', () => ['--base-url', 'http://127.0.0.1:9', '--ready-timeout']],
   ])('while it waits for %s counts that time, and names the next command', async (_what, waits) => {
-    await open({ outcome: 'passed', deployed: 'old' });
-    shell.env.RUNGATE_TOKEN = shell.mock.token;
+    open('passed', 30, { versions: [[0, 'old']] });
+    shell.env.RUNGATE_TOKEN = 'token-of-user';
     const begun = await call(...one, '--slice', '9s', '--timeout', '2m', ...waits(), '60s');
     const { code, codes } = await goOn(begun);
     expect(code).toBe(8);
@@ -115,7 +104,7 @@ describe('the rules of a gate', () => {
     [['--retries', '1'], ['--strict']],
     [['--cancel-on-timeout'], []],
   ])('with %j do not survive in a command with %j', async (first, then) => {
-    await open({ outcome: 'failed', duration: minute });
+    open('failed', 60);
     const begun = await call(...one, '--slice', '45s', ...first);
     const { code, err } = await call(...one, '--slice', '45s', ...then);
     expect([code, err]).toEqual([64, expect.stringContaining(`gate --resume ${nextOf(begun).at(-1)}`)]);
@@ -124,9 +113,9 @@ describe('the rules of a gate', () => {
   });
 
   it('from a project file are those of the first slice, whatever the file says later', async () => {
-    await open({ outcome: 'failed', duration: minute }, { gates: { web: { process: 'web' } } });
+    open('failed', 60, { gates: { web: { process: 'web' } } });
     const begun = await call('rungate', 'gate', '--slice', '45s', '--json');
-    shell.files['/repo/.rungate.json'] = JSON.stringify({
+    shell.on.files['/repo/.rungate.json'] = JSON.stringify({
       project: 'shop',
       gates: { web: { process: 'web', on: { failed: 'warn' } } },
     });
@@ -139,7 +128,7 @@ describe('--resume', () => {
   const plain = [...one, '--slice', '45s'];
 
   it('is the only option of the next command, and goes on with the options of the first one', async () => {
-    await open({ outcome: 'failed', duration: minute });
+    open('failed', 60);
     const options = ['--on', 'failed=warn', '--ref=--help', '--external-url', 'https://a.test/b'];
     const begun = await call(...plain, ...options);
     expect(nextOf(begun)).toEqual(['rungate', 'gate', '--resume', expect.stringMatching(/^[0-9a-f]{8}$/)]);
@@ -149,34 +138,33 @@ describe('--resume', () => {
   });
 
   it.each([['1.a.b'], ['x'], ['0000000g'], ['']])('refuses %j, which is not an id', async (id) => {
-    await open({});
+    open('passed');
     expect(await call('rungate', 'gate', '--resume', id)).toMatchObject({ code: 64, out: '' });
-    expect(asked(shell.mock)).toEqual([]);
+    expect(shell.sent).toEqual([]);
   });
 
   it.each([['--strict'], ['--slice', '45s'], ['--new'], ['--api-url', 'https://a.test'], ['web']])(
     'refuses %j, which belongs to the first command',
     async (...words) => {
-      await open({ outcome: 'failed', duration: minute }, { gates: { web: { process: 'web' } } });
+      open('failed', 60, { gates: { web: { process: 'web' } } });
       const begun = await call('rungate', 'gate', '--slice', '45s', '--json');
-      const sent = asked(shell.mock).length;
+      const sent = shell.sent.length;
       expect((await call(...nextOf(begun), ...words)).code).toBe(64);
-      expect(asked(shell.mock).length).toBe(sent);
+      expect(shell.sent.length).toBe(sent);
     },
   );
 
   it('is 78 for a gate whose state cannot be read, in another folder, job or account, or for another address', async () => {
-    await open({ outcome: 'passed', duration: 20_000 });
+    open('passed', 20);
     const begun = await call(...plain.slice(0, -1), '15s');
-    const [, file = ''] = [...shell.disk.files][0] ?? [];
-    const [path = ''] = shell.disk.files.keys();
+    const file = shell.on.state() ?? '';
     const next = nextOf(begun);
-    await shell.time.run(minute);
-    const sent = asked(shell.mock).length;
+    await shell.pause(minute);
+    const sent = shell.sent.length;
     const good = { ...shell.env };
     const expectRefused = async () => {
       expect(await call(...next)).toMatchObject({ code: 78, out: '' });
-      expect(asked(shell.mock).length).toBe(sent);
+      expect(shell.sent.length).toBe(sent);
       Object.assign(shell.env, good);
     };
     const edits = [
@@ -185,13 +173,13 @@ describe('--resume', () => {
       file.replace('"live":true', '"live":{}'),
     ];
     for (const text of ['', '{', '[]', file.slice(0, -9), ...edits]) {
-      shell.disk.files.set(path, text);
+      shell.on.store(text);
       await expectRefused();
-      shell.disk.files.set(path, file);
+      shell.on.store(file);
     }
-    shell.disk.files.delete(path);
+    shell.on.loseState();
     await expectRefused();
-    shell.disk.files.set(path, file);
+    shell.on.store(file);
     shell.env.RUNGATE_API_KEY = 'rgk_another';
     await expectRefused();
     shell.env.RUNGATE_API_URL = 'http://127.0.0.1:9';
@@ -199,7 +187,7 @@ describe('--resume', () => {
     Object.assign(shell.env, { CI: 'true', GITHUB_ACTIONS: 'true', GITHUB_RUN_ID: '7' });
     await expectRefused();
     for (const name of ['CI', 'GITHUB_ACTIONS', 'GITHUB_RUN_ID']) delete shell.env[name];
-    shell.files['/repo/sub/.git'] = '';
+    shell.on.files['/repo/sub/.git'] = '';
     shell.cwd = '/repo/sub';
     await expectRefused();
     shell.cwd = '/repo';
@@ -207,33 +195,39 @@ describe('--resume', () => {
   });
 
   it('removes the report of an earlier end, whatever it ends with', async () => {
-    await open({ outcome: 'passed', duration: 20_000 });
+    open('passed', 20);
     const begun = await call(...plain, '--junit', 'end.xml');
     expect(begun.code).toBe(0);
-    const [id = ''] = Object.keys(JSON.parse([...shell.disk.files.values()].join()).gates);
-    expect(Object.keys(shell.files)).toContain('end.xml');
-    shell.mock.faults.add({ kind: 'stall-body', endpoint: 'run.status', times: Infinity });
+    const [id = ''] = Object.keys(JSON.parse(begun.state ?? '').gates);
+    expect(Object.keys(shell.on.files)).toContain('end.xml');
+    shell.faults.reads = 'never';
     expect((await call('rungate', 'gate', '--resume', id)).code).toBe(75);
-    expect(Object.keys(shell.files)).not.toContain('end.xml');
+    expect(Object.keys(shell.on.files)).not.toContain('end.xml');
   });
 
   it('passes a stored end only if a read confirms it', async () => {
     const gates = { api: { process: 'api' }, web: { process: 'web' } };
-    await open({ outcome: 'passed', duration: 20_000 }, { gates });
+    open('passed', 20, { gates });
     const begun = await call('rungate', 'gate', '--slice', '15s', '--json');
     const ended = await goOn(begun);
     expect(ended.code).toBe(0);
     expect((await call(...nextOf(begun))).code).toBe(0);
-    shell.mock.state.runs.clear();
-    await shell.time.run(minute);
+    shell.service.runs.length = 0;
+    await shell.pause(minute);
     expect((await call(...nextOf(begun))).code).toBe(5);
     expect(runs()).toBe(0);
   });
 });
 
 it('another build does not let the same command start a second run beside the one that goes on', async () => {
-  await open({ outcome: 'stuck', deployed: 'new,other@10s,new@20s' });
-  const page = ['--deployed-is', 'new', '--deployed-url', `${shell.mock.url}/_mock/version`];
+  open('never', 0, {
+    versions: [
+      [0, 'new'],
+      [10_000, 'other'],
+      [20_000, 'new'],
+    ],
+  });
+  const page = ['--deployed-is', 'new', '--deployed-url', versionPage];
   const command = [...one, '--slice', '45s', '--timeout', '2m', ...page];
   expect((await goOn(await call(...command))).code).toBe(8);
   expect((await call(...command)).code).toBe(64);
@@ -241,25 +235,32 @@ it('another build does not let the same command start a second run beside the on
 });
 
 it('a password in the address of the service is not stored', async () => {
-  await open({});
+  open('passed');
   shell.env.RUNGATE_API_URL = 'https://me:hunter2hunter2@service.test';
   expect((await call(...one, '--slice', '45s')).code).toBe(78);
-  expect([...shell.disk.files.values()].join()).not.toContain('hunter2');
+  expect(shell.on.state() ?? '').not.toContain('hunter2');
 });
 
 describe('a state that cannot be written', () => {
   it('is an error at the start, and nothing is sent', async () => {
-    await open({}, { readOnly: true });
+    open('passed');
+    shell.disk.readOnly = true;
     const { code, err } = await call(...one, '--slice', '45s');
     expect(code).toBe(78);
     expect(err).toMatch(/slices\.json/);
-    expect(asked(shell.mock)).toEqual([]);
+    expect(shell.sent).toEqual([]);
   });
 
   it('any more lets the command go on to the end of the gate', async () => {
-    await open({ outcome: 'passed', duration: 2 * minute, deployed: 'new,other@60s,new@70s' });
+    open('passed', 120, {
+      versions: [
+        [0, 'new'],
+        [60_000, 'other'],
+        [70_000, 'new'],
+      ],
+    });
     const begun = await call(
-      ...[...one, '--slice', '45s', '--deployed-url', `${shell.mock.url}/_mock/version`],
+      ...[...one, '--slice', '45s', '--deployed-url', versionPage],
       ...['--deployed-is', 'new'],
     );
     expect(begun.code).toBe(75);
@@ -271,7 +272,7 @@ describe('a state that cannot be written', () => {
 });
 
 it('three loops at once in one work tree hold one gate', async () => {
-  await open({ outcome: 'failed', duration: 4 * minute });
+  open('failed', 240);
   const plain = [...one, '--slice', '45s'];
   const begun = await call(...plain);
   const ids = new Set([nextOf(begun).at(-1)]);

@@ -4,18 +4,9 @@ export interface Course {
   seconds: number;
 }
 
-/**
- * The fate of a request. `lost`: the service acts on it, but the response never arrives. `late-503`: it acts on it, and responds with
- * 503 anyway. `dropped`: it never arrives.
- */
-export type Fate = 'ok' | 'lost' | 'late-503' | 'dropped' | '503' | '429';
-
 export interface ServiceOptions {
   /** The courses of the runs of each gate, in order; the last one is that of all others. */
   courses: Readonly<Record<string, readonly Course[]>>;
-  /** The fates of the first creates and of the first reads. */
-  creates?: readonly Fate[];
-  reads?: readonly Fate[];
   /** Whether it repeats the response to a request with a known key; default true. */
   honoursKeys?: boolean;
   /** How long it keeps a key, in milliseconds; default: for ever. */
@@ -53,22 +44,17 @@ export type ModelResponse = { status: number; body: unknown; headers?: Record<st
 
 export interface Service {
   readonly runs: ServiceRun[];
-  readonly requests: (ModelRequest & { at: number; fate: Fate })[];
   latency(): { uploadMs: number; downloadMs: number };
   handle(request: ModelRequest, now: number): ModelResponse;
-  /** Ends all faults. */
-  recover(): void;
 }
 
 const counts = { passed: [0, 0], failed: [2, 0], blocked: [0, 1], cancelled: [0, 0], never: [0, 0] } as const;
 
-/** A service in memory that records every request, and every run with its key. */
+/** A service in memory that records every run with its key. */
 export function modelService(options: ServiceOptions): Service {
   const { courses, honoursKeys = true, saysReplayed = true, latencies = [50] } = options;
   const { keepsKeysMs = Number.POSITIVE_INFINITY } = options;
-  const [creates, reads] = [[...(options.creates ?? [])], [...(options.reads ?? [])]];
   const runs: ServiceRun[] = [];
-  const requests: Service['requests'] = [];
   let sent = 0;
   const nextLatency = () => latencies[sent++ % latencies.length] ?? 50;
 
@@ -82,7 +68,7 @@ export function modelService(options: ServiceOptions): Service {
     runs.push(run);
     return run;
   };
-  const act = ({ method, path, headers, body, by }: ModelRequest, now: number): ModelResponse => {
+  const handle = ({ method, path, headers, body, by }: ModelRequest, now: number): ModelResponse => {
     if (path === '/api/ci/runs') {
       const given = JSON.parse(body) as ServiceRun['body'];
       const gate = String(given.processSlug);
@@ -106,24 +92,6 @@ export function modelService(options: ServiceOptions): Service {
     const [failed, blocked] = hasEnded ? counts[run.end] : [0, 0];
     return { status: 200, body: { runId: run.id, state, failed, blocked } };
   };
-  return {
-    runs,
-    requests,
-    recover() {
-      creates.length = 0;
-      reads.length = 0;
-    },
-    latency: () => ({ uploadMs: nextLatency(), downloadMs: nextLatency() }),
-    handle(request, now) {
-      const isCreate = request.path === '/api/ci/runs';
-      const fate = (isCreate ? creates : request.method === 'GET' ? reads : []).shift() ?? 'ok';
-      requests.push({ ...request, at: now, fate });
-      if (fate === 'dropped') return null;
-      if (fate === '503') return { status: 503, body: { error: 'down' } };
-      if (fate === '429') return { status: 429, body: { error: 'limit' }, headers: { 'retry-after': '5' } };
-      const response = act(request, now);
-      if (fate === 'lost') return null;
-      return fate === 'late-503' ? { status: 503, body: { error: 'down' } } : response;
-    },
-  };
+  const latency = () => ({ uploadMs: nextLatency(), downloadMs: nextLatency() });
+  return { runs, latency, handle };
 }

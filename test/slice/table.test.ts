@@ -8,7 +8,7 @@ const hour = 3_600_000;
 
 interface Row {
   what: string;
-  stops?: ShellOptions['stops'];
+  kills?: ShellOptions['kills'];
   /** Changes the world between the first command and the second. */
   between?(shell: Shell): void | Promise<void>;
   /** Options of the second command, if it is the first one again. */
@@ -17,23 +17,17 @@ interface Row {
 
 const rows: readonly Row[] = [
   { what: 'nothing' },
-  { what: 'the first command is killed', stops: [{ call: 1, at: 15_000, by: 'SIGKILL' }] },
-  {
-    what: 'the first command is killed when the service has created the run',
-    stops: [{ call: 1, at: 'created', by: 'SIGKILL' }],
-  },
-  {
-    what: 'the last command is killed before it prints its result',
-    stops: [{ call: 3, at: 'before the result', by: 'SIGKILL' }],
-  },
-  { what: 'the second command comes after the timeout', between: ({ time }) => time.run(hour) },
+  { what: 'the first command is killed', kills: { 1: { afterMs: 15_000 } } },
+  { what: 'the first command is killed when the service has created the run', kills: { 1: { at: 'POST' } } },
+  { what: 'the last command is killed before it prints its result', kills: { 3: { at: 'print' } } },
+  { what: 'the second command comes after the timeout', between: ({ pause }) => pause(hour) },
   {
     what: 'the disk becomes read-only',
     between({ disk }) {
       disk.readOnly = true;
     },
   },
-  { what: 'the file with the state is deleted', between: ({ disk }) => disk.files.clear() },
+  { what: 'the file with the state is deleted', between: ({ on }) => on.loseState() },
   { what: 'the command has other rules', options: ['--on', 'failed=warn'] },
   { what: 'the command has another body', options: ['--ref', 'other'] },
   {
@@ -45,7 +39,7 @@ const rows: readonly Row[] = [
   {
     what: 'another folder',
     between(shell) {
-      shell.files['/repo/sub/.git'] = '';
+      shell.on.files['/repo/sub/.git'] = '';
       shell.cwd = '/repo/sub';
     },
   },
@@ -53,21 +47,17 @@ const rows: readonly Row[] = [
 
 /** Plays the loop of an agent: the first command, what happens, and commands until one ends with another code than 75. */
 async function play(row: Row, outcome: 'passed' | 'failed', resumes: boolean): Promise<string> {
-  const shell = await openShell({ mock: { outcome, duration: 70_000 }, stops: row.stops ?? [] });
-  try {
-    const begun = await shell.call(first);
-    // A command that was killed has printed no id, and `--resume` takes no other options.
-    if (resumes && (begun.out === '' || row.options !== undefined)) return '';
-    const next = resumes ? JSON.parse(begun.out).next : [...first, ...(row.options ?? [])];
-    await row.between?.(shell);
-    const codes = [begun.code];
-    while (codes.length < 9 && (codes.length === 1 || [75, null].includes(codes.at(-1) ?? null)))
-      codes.push((await shell.call(next)).code);
-    const { size } = shell.mock.state.runs;
-    return `${codes.map((code) => code ?? 'killed').join(', ')}; ${size} ${size === 1 ? 'run' : 'runs'}`;
-  } finally {
-    await shell.close();
-  }
+  const shell = openShell({ end: outcome, seconds: 70 }, { kills: row.kills ?? {} });
+  const begun = await shell.call(first);
+  // A command that was killed has printed no id, and `--resume` takes no other options.
+  if (resumes && (begun.out === '' || row.options !== undefined)) return '';
+  const next = resumes ? JSON.parse(begun.out).next : [...first, ...(row.options ?? [])];
+  await row.between?.(shell);
+  const codes = [begun.code];
+  while (codes.length < 9 && (codes.length === 1 || [75, null].includes(codes.at(-1) ?? null)))
+    codes.push((await shell.call(next)).code);
+  const count = shell.service.runs.length;
+  return `${codes.map((code) => code ?? 'killed').join(', ')}; ${count} ${count === 1 ? 'run' : 'runs'}`;
 }
 
 // `npm run docs:reliability` writes the file with --update.
