@@ -19,7 +19,6 @@ it.each<[string, BuildSource, object[]]>([
     [{ name: 'environment', uri: `${uri}#pr-7`, annotations: { key: 'pr-7' } }],
   ],
   ['may be unknown, as the environment', {}, []],
-  ['may be known without the key', { baseUrl }, [{ name: 'environment', uri, annotations: { baseUrl } }]],
 ])('the base URL of a gate %s', (_how, build, environment) => {
   const facts = {
     build: { ...build, commitSha: commit },

@@ -63,7 +63,6 @@ const placed = (path: string, value: unknown) =>
 
 const envelopes: readonly Row[] = [
   ['bytes', 'PASSED', (e) => encode(JSON.stringify(e))],
-  ['an ArrayBuffer', 'PASSED', (e) => encode(JSON.stringify(e)).buffer],
   [
     'a key id, which is not signed',
     'PASSED',
@@ -78,17 +77,12 @@ const envelopes: readonly Row[] = [
       return { ...rest, payload: urlSafe(payload), signatures: safe };
     },
   ],
-  ['an empty file', 'envelope', file(''), {}, 'is not JSON'],
   ['text that is not JSON', 'envelope', file('{"payload":'), {}, 'is not JSON'],
-  ['JSON that is not an object', 'envelope', file('[]'), {}, 'not a JSON object'],
   ['bytes that are not UTF-8', 'envelope', file(new Uint8Array([0x7b, 0xff, 0x7d])), {}, 'UTF-8'],
-  ['a byte order mark', 'envelope', (e) => `\ufeff${JSON.stringify(e)}`],
   ['deep nesting', 'envelope', file(`${'{"a":'.repeat(40)}1${'}'.repeat(40)}`), {}, 'too deeply'],
   ['more than 4 MiB', 'envelope', file(' '.repeat(4 * 1024 * 1024 + 1)), {}, '4 MiB'],
   ['a statement without a signature', 'envelope', file(text), {}, 'without a signature'],
-  ['a missing payload', 'envelope', ({ payload: _, ...rest }) => rest, {}, 'payload'],
   ['no signatures', 'envelope', (e) => ({ ...e, signatures: [] }), {}, 'signatures is missing or invalid'],
-  ['101 signatures', 'envelope', (e) => ({ ...e, signatures: Array(101).fill(e.signatures[0]) })],
   ['base64 without padding', 'envelope', (e) => ({ ...e, payload: e.payload.replace(/.$/, '') })],
   [
     'base64 with bits that encode nothing',
@@ -142,7 +136,6 @@ const statements: readonly Row[] = [
       Object.assign(run, { later: 1 });
     }),
   ],
-  ['a payload that is not JSON', 'statement', 'PASSED', {}, 'is not JSON'],
   [
     'two commits',
     'statement',
@@ -150,8 +143,6 @@ const statements: readonly Row[] = [
     {},
     'subject[1].digest.sha256 is missing or invalid',
   ],
-  ['no subjects', 'statement', placed('subject', []), {}, 'subject[0] is missing or invalid'],
-  ['a short commit', 'statement', placed('subject', [{ digest: { gitCommit: commit.slice(0, 12) } }])],
   [
     'two images with one name',
     'statement',
@@ -167,7 +158,6 @@ const statements: readonly Row[] = [
     }),
   ],
   ['a newer format of the facts', 'statement', placed('schemaVersion', 2), {}, 'schemaVersion'],
-  ['no runs', 'statement', placed('runs', [])],
   ['no time', 'statement', placed('finishedAt', 'today'), {}, 'finishedAt'],
   ['a deployed version without its fields', 'statement', placed('deployed', { url: '' }), {}, 'pointer'],
   [
@@ -196,13 +186,6 @@ const statements: readonly Row[] = [
     {},
     'has the key "result" twice',
   ],
-  [
-    'a duplicate key in an unknown field',
-    'duplicate_keys',
-    text.replace('{', '{"later":[[{"a":1,"a":1}]],'),
-    {},
-    'has the key "a" twice',
-  ],
   ['a duplicate __proto__', 'duplicate_keys', text.replace('{', '{"__proto__":{},"__proto__":{},')],
   [
     'a fact in a __proto__',
@@ -224,8 +207,6 @@ const facts: readonly Row[] = [
   ['WARNED if it is allowed', 'WARNED', withResult('WARNED'), { allowWarned: true }],
   ['the commit in upper case', 'PASSED', statement, { commit: commit.toUpperCase() }],
   ['a SHA-256 commit', 'PASSED', bare(sha256Commit), { commit: sha256Commit }],
-  ['no repository', 'repository', bare(), { repository: 'acme/shop' }, 'does not name the repository'],
-  ['another project', 'project', statement, { project: 'other' }],
   ['a run without a project', 'project', withRun({ project: null, process: null }), { project: 'shop' }],
   ['tags in any order', 'PASSED', tagged('b', 'a'), { tags: ['a', 'b'] }],
   ['fewer tags', 'tags', tagged('a', 'b'), { tags: ['a'] }],
@@ -269,12 +250,9 @@ const facts: readonly Row[] = [
   ...[
     'https://pr-8.example.com',
     'http://pr-7.example.com',
-    'https://pr-7.example.com:8443',
     'https://pr-7.example.com/shop',
     // Its first "a" is Cyrillic.
     'https://pr-7.ex\u0430mple.com',
-    'https://pr-7.example.com/?preview=1',
-    'https://pr-7.example.com/#/shop',
     'https://someone@pr-7.example.com',
     'https://pr-7.example.com\\',
     'https://pr-7.exa\tmple.com',
@@ -288,7 +266,6 @@ const facts: readonly Row[] = [
       'it has the base URL "',
     ],
   ),
-  ['another path', 'base_url', preview(`${url}/shop`), { baseUrl: `${url}/shop/` }],
   [
     'no base URL',
     'base_url',
@@ -333,13 +310,6 @@ const facts: readonly Row[] = [
     { subjects: [`sha256:${imageDigest}`], commit: '0'.repeat(40) },
     `it is for commit ${commit}`,
   ],
-  ['the image under another name', 'subject', statement, { subjects: [`other@sha256:${imageDigest}`] }],
-  [
-    'one image of two',
-    'subject',
-    statement,
-    { subjects: [`sha256:${imageDigest}`, `sha256:${'0'.repeat(64)}`] },
-  ],
   [
     'a commit in place of an image',
     'subject',
@@ -380,7 +350,6 @@ const facts: readonly Row[] = [
     ],
   ),
   ['a receipt of exactly the maximum age', 'PASSED', statement, { maxAgeMs: hour }],
-  ['an older receipt', 'age', statement, { maxAgeMs: hour - 1 }, 'it is 1 h old'],
   ['a receipt whose clock is 60 s ahead', 'PASSED', statement, { now: after(-60_000) }],
   ['a receipt from the future', 'age', statement, { now: after(-60_001) }, 'in the future'],
   [
@@ -393,7 +362,6 @@ const facts: readonly Row[] = [
 
 const wrongOptions: readonly (readonly [name: string, options: Options, reason?: string])[] = [
   ['an abbreviated commit', { commit: commit.slice(0, 12) }, 'commit: expected a full commit hash'],
-  ['no key', { keys: undefined }, 'keys: expected'],
   ['an empty list of keys', { keys: [] }, 'keys: expected'],
   ['a receipt that was parsed', { receipt: {} }, 'receipt: expected the content of the file'],
   ...[
@@ -406,15 +374,10 @@ const wrongOptions: readonly (readonly [name: string, options: Options, reason?:
     `${url}\\@secret.example.com`,
     `${url}/a b`,
   ].map((baseUrl) => [`the base URL ${baseUrl}`, { baseUrl }, 'baseUrl: expected an http or https'] as const),
-  ['neither a commit nor subjects', { commit: undefined }],
   ['an empty list of subjects', { subjects: [] }],
   ['the tag of an image', { subjects: ['ghcr.io/acme/shop:1.2'] }],
-  ['requireDeployed as text', { requireDeployed: 'yes' }],
-  ['an empty list of tags', { tags: [] }],
   ['a process together with tags', { process: 'checkout', tags: ['a'] }],
   ['a misspelt option, whose check would be left out', { maxAge: 1 }, '"maxAge"'],
-  ['a maximum age of 0', { maxAgeMs: 0 }],
-  ['an invalid date', { now: new Date(Number.NaN) }],
 ];
 
 const badKeys: readonly Row[] = [
@@ -473,15 +436,8 @@ describe('a property of a polluted Object.prototype is neither an option nor a f
     ['annotations', annotations, without, { environment: 'staging' }, 'environment'],
     ['annotations', annotations, without, { baseUrl }, 'base_url'],
     ['baseUrl', baseUrl, statement, { baseUrl }, 'base_url'],
-    ['baseUrl', 'other', preview(baseUrl), {}, null],
-    ['name', 'environment', preview(baseUrl), { baseUrl }, null],
-    ['deployed', { matches: true }, statement, { requireDeployed: true }, 'deployed'],
-    ['requireDeployed', true, statement, {}, null],
-    ['subjects', ['sha256:'], statement, {}, null],
     ['allowWarned', true, warned, {}, 'result'],
     ['name', 'acme/shop', unnamed, { repository: 'acme/shop' }, 'repository'],
-    ['maxAgeMs', 1, statement, {}, null],
-    ['tags', ['other'], statement, {}, null],
     ['result', 'none', warned, {}, 'result'],
     ['age', 'none', statement, { maxAgeMs: 1 }, 'age'],
   ])('%s', async (name, value, content, options, code) => {
