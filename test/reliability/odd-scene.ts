@@ -1,5 +1,5 @@
 import { kebab } from '../../src/commands/endpoints/body-input.ts';
-import { type Endpoint, pathParams, pathPattern, type Schema } from '../../src/contract/endpoint.ts';
+import { type Endpoint, pathParams, type Schema } from '../../src/contract/endpoint.ts';
 import { shown } from '../../src/contract/fields.ts';
 import { api, type EndpointName } from '../../src/contract/index.ts';
 import { itemSchema } from '../../src/contract/shape.ts';
@@ -62,73 +62,21 @@ export function argvOf(name: EndpointName): string[] {
   ];
 }
 
-/** Returns the method of an endpoint on a client for the service at this URL, its parameters, and the client's `close`. */
-function methodOf(name: EndpointName, url: string) {
+/** Calls an endpoint through the library, with `body` if it is given. */
+export async function throughLibrary(name: EndpointName, url: string, body?: unknown): Promise<unknown> {
   const client = createClient({ apiUrl: url, apiKey: 'key-1', token: 'token-1', clock: fakeClock() });
   const method = name
     .split('.')
-    .reduce<unknown>((group, word) => (group as Record<string, unknown>)[word], client) as {
-    (...args: unknown[]): Promise<unknown>;
-    all(...args: unknown[]): AsyncIterable<unknown>;
-  };
-  const params = pathParams(endpointOf(name).path).map((_, index) => `id-${index + 1}`);
-  return { method, params, close: () => client.close() };
-}
-
-/** Calls an endpoint through the library, with `body` if it is given. */
-export async function throughLibrary(name: EndpointName, url: string, body?: unknown): Promise<unknown> {
-  const { method, params, close } = methodOf(name, url);
+    .reduce<unknown>((group, word) => (group as Record<string, unknown>)[word], client);
   const endpoint = endpointOf(name);
+  const params = pathParams(endpoint.path).map((_, index) => `id-${index + 1}`);
   const given = body ?? bodies[name] ?? (endpoint.bodyOptional ? undefined : { note: 'x' });
   try {
-    return await method(...params, ...(endpoint.body === undefined ? [] : [given]));
+    const call = method as (...args: unknown[]) => Promise<unknown>;
+    return await call(...params, ...(endpoint.body === undefined ? [] : [given]));
   } finally {
-    await close();
+    await client.close();
   }
-}
-
-/** A whole list, read with `--all --json` and with the library's `all`. */
-export interface WholeList {
-  code: number;
-  /** The items that the command printed. */
-  printed: unknown[];
-  err: string;
-  /** The items that the library returned, before it threw if it did. */
-  items: unknown[];
-  error: unknown;
-  /** The pages that the command requested. */
-  requestedPages: number[];
-}
-
-/** Reads a whole list from a service that sends its pages like this. */
-export async function readWhole(
-  name: EndpointName,
-  page: (number: number) => OddResponse,
-): Promise<WholeList> {
-  const { url, seen } = await serve(({ seen, response }) => {
-    const number = Number(new URL(seen.url, 'http://x').searchParams.get('page'));
-    const { status = 200, text, headers = { 'content-type': 'application/json' } } = page(number);
-    response.writeHead(status, headers);
-    response.end(status === 204 ? undefined : text);
-  });
-  const env = { RUNGATE_API_URL: url, RUNGATE_API_KEY: 'key-1', RUNGATE_TOKEN: 'token-1' };
-  const { code, out, err } = await cli([...argvOf(name), '--all', '--json'], { env });
-  const printed = out.split('\n').slice(0, -1);
-  // The command reads the environments before the variables of one.
-  const requestedPages = seen
-    .map((one) => new URL(one.url, 'http://x'))
-    .filter(({ pathname }) => pathPattern(endpointOf(name).path).test(pathname))
-    .map(({ searchParams }) => Number(searchParams.get('page')));
-  const { method, params, close } = methodOf(name, url);
-  const items: unknown[] = [];
-  let error: unknown;
-  try {
-    for await (const item of method.all(...params)) items.push(item);
-  } catch (thrown) {
-    error = thrown;
-  }
-  await close();
-  return { code, printed: printed.map((line) => JSON.parse(line)), err, items, error, requestedPages };
 }
 
 /** Plays one response to an endpoint through the command line, as JSON and as a table, and through the library. */
