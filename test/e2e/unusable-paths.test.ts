@@ -32,7 +32,6 @@ describe.skipIf(!existsSync('/proc/self'))('a path below /proc, where nothing ca
     ['for the profiles', ['config', 'set', 'project', 'x'], { RUNGATE_CONFIG_DIR: '/proc/a/b' }, 78],
     ['for a report', [...gate, '--junit', '/proc/a/b.xml'], {}, 78],
     ['for temporary files', ['selftest', '--', 'true'], { TMPDIR: '/proc/a/b' }, 78],
-    ['for deliveries', ['webhooks', 'listen', '--port', '0', '--save', '/proc/a/b'], {}, 64],
   ])('ends the command with an error: %s', async (_what, args, env, code) => {
     const ended = await rungate(args, env);
     expect(ended.err).toMatch(/ENOENT/);

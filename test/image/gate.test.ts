@@ -29,14 +29,6 @@ const ci = {
 const users = ['65532:65532', '12345:54321', '0:0'];
 
 describe('a gate', () => {
-  it.each([
-    ['failed', 1],
-    ['passed', 0],
-  ] as const)('whose run %s exits with %i', async (outcome, code) => {
-    const { env } = await service({ outcome });
-    expect(await container({ args: gate, env, readOnly: true }).ended).toMatchObject({ code });
-  });
-
   it.each(users)('reads the project file of any owner, as user %s', async (user) => {
     const { env, mock } = await service({ outcome: 'passed' });
     const source = workspace(1000, { '.rungate.json': '{ "project": "shop", "process": "from-file" }' });
@@ -127,18 +119,6 @@ describe('process 1 of the container', () => {
     expect([...mock.state.runs.values()].map(({ cancelled }) => cancelled?.reason)).toEqual([
       expect.stringContaining(signal),
     ]);
-  });
-
-  it('exits after SIGTERM although the service does not respond', async () => {
-    const { env, mock } = await service({ outcome: 'stuck' });
-    mock.faults.add({ kind: 'stall-headers', endpoint: 'run.cancel', times: 99 });
-    const running = container({ args: gate, env, readOnly: true });
-    await running.shows(/in_progress/);
-    running.child.kill('SIGTERM');
-    expect(await running.ended).toMatchObject({
-      code: 143,
-      err: expect.stringContaining('rungate run cancel run_'),
-    });
   });
 
   it('cancels the run on Ctrl-C in a terminal', async () => {

@@ -149,7 +149,3 @@ describe.each([
     expect(code.length).toBeGreaterThan(0);
   });
 });
-
-it('the licences are in the package', () => {
-  expect(files).toEqual(expect.arrayContaining(['LICENSE', 'dist/THIRD_PARTY_LICENSES.txt']));
-});

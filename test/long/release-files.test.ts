@@ -117,17 +117,6 @@ describe('the files of a release', () => {
     const shown = execFileSync(join(unpacked, 'rungate'), ['--version'], { encoding: 'utf8' });
     expect(shown).toContain(`${version} (binary, Node `);
   });
-
-  it('belong to root', () => {
-    const listed = execFileSync('tar', [
-      '-tvf',
-      join(release, 'rungate-linux-arm64.tar.xz'),
-      '--numeric-owner',
-    ]);
-    const lines = String(listed).trim().split('\n');
-    expect(lines.map((line) => line.split(/\s+/)[1])).toEqual(['0/0', '0/0', '0/0']);
-    expect(lines.at(-1)).toMatch(/^-rwxr-xr-x .* rungate-linux-arm64\/rungate$/);
-  });
 });
 
 /** Returns a folder with the files that have a checksum, in one of which a byte may be changed. */
@@ -159,7 +148,6 @@ describe('a job that publishes', () => {
 
   it.each([
     ['release', 'rungate-linux-x64.tar.xz'],
-    ['release', 'rungate-windows-x64.zip'],
     ['release', 'rungate.cdx.json'],
     ['image', 'rungate-linux-arm64.tar.xz'],
   ])('stops if a byte differs: %s, %s', async (id, file) =>

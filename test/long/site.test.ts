@@ -1,11 +1,9 @@
 import { execFile } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { basename, dirname, extname, join } from 'node:path';
+import { basename, extname, join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -172,25 +170,12 @@ describe.skipIf(skipped)('the documentation site (skipped without Chromium or si
   });
 
   it.each([
-    ['exit code 5', 'exit-codes.md'],
     ['flaky', 'gates.md'],
-    ['default timeout', 'waiting.md'],
-    ['cancel', 'commands.md'],
-    ['blocked', 'verdicts.md'],
     ['rate limits', 'network.md'],
     ['where is the API key stored', 'keys.md'],
-    ['environment variables', 'settings.md'],
     ['raw response', 'output.md'],
-    ['re-run', 'creating-runs.md'],
     ['forks', 'github.md'],
-    ['Dependabot', 'github.md'],
-    ['merge queue', 'github.md'],
-    ['monorepo', 'recipes.md'],
-    ['names of failed tests', 'output.md'],
     ['Slack notification', 'recipes.md'],
-    ['hub cost', 'hub.md'],
-    ['NestJS', 'webhooks.md'],
-    ['Jest', 'library.md'],
     ['without Node', 'without-node.md'],
   ])('finds the page for %j within the first three results', async (query, file) => {
     await open(base);
@@ -249,27 +234,5 @@ describe.skipIf(skipped)('the documentation site (skipped without Chromium or si
     const { pathname, hash } = new URL(target, `${url}${base}exit/${code}/`);
     expect([pathname, hash]).toEqual([address('exit-codes.md'), `#exit-code-${code}`]);
     expect((await fetch(url + pathname)).status).toBe(200);
-  });
-});
-
-describe('the pages of the site', () => {
-  /** Returns the error for a repository with these files. */
-  async function errorFor(files: Record<string, string>): Promise<unknown> {
-    const folder = mkdtempSync(join(tmpdir(), 'site-'));
-    for (const [name, text] of Object.entries({ 'README.md': '# rungate\n', ...files })) {
-      await mkdir(dirname(join(folder, name)), { recursive: true });
-      await writeFile(join(folder, name), text);
-    }
-    try {
-      readPages(folder);
-    } catch (error) {
-      return error;
-    }
-  }
-  const index = '# Documentation\n\n## Reference\n\n| page |\n| --- |\n| [a](reference/a.md) |\n';
-
-  it('must all be in docs/README.md', async () => {
-    const files = { 'docs/README.md': index, 'docs/reference/a.md': '# A\n', 'docs/why/b.md': '# B\n' };
-    expect(await errorFor(files)).toEqual(new Error('docs/README.md does not list why/b.md'));
   });
 });

@@ -19,10 +19,8 @@ describe('the gate', () => {
   it.each([
     ['passed', 0, [], /✓ a shop \/ checkout .*passed/],
     ['failed', 1, [], /gate failed \(exit 1\)/],
-    ['blocked', 2, [], /gate failed \(exit 2\)/],
     // The mock suggests the next poll after the deadline, so the gate gives up at once.
     ['stuck', 3, ['--timeout', '1m'], /gate failed \(exit 3\)/],
-    ['cancelled', 4, [], /gate failed \(exit 4\)/],
   ] as const)('for a run that is %s exits with %i', async (outcome, code, more, shows) => {
     const on = await service({ outcome, ...(outcome === 'stuck' && { retryAfterSeconds: 3600 }) });
     const ended = await rungate([...gate, ...more], on);
@@ -37,15 +35,6 @@ describe('the gate', () => {
       code: 7,
       err: expect.stringContaining('nothing is listening at 127.0.0.1:9'),
     });
-  });
-
-  it('creates one run if the first response is lost', async () => {
-    const on = await service({
-      outcome: 'passed',
-      faults: [{ kind: 'reset', endpoint: 'run.trigger', times: 1 }],
-    });
-    expect(await rungate(gate, on)).toMatchObject({ code: 0 });
-    expect(on.mock.state.runs.size).toBe(1);
   });
 
   it('trusts the certificates of a --ca-file, with any kind of path but a file URL', async () => {

@@ -36,35 +36,6 @@ it('the package is loaded from a file URL with escaped characters', async () => 
   expect(out.trim()).toBe('true function');
 });
 
-it('a receiver accepts a signed delivery with CRLF in its body', async () => {
-  const { out, err } = await run(`
-    import { createHmac } from 'node:crypto';
-    import { createServer } from 'node:http';
-    import { receive, statusOf } from 'rungate/webhook/node-http';
-    const server = createServer(async (request, response) => {
-      try {
-        const delivery = await receive(request, { secrets: 'whsec' });
-        response.end(delivery.json().name);
-      } catch (error) {
-        response.writeHead(statusOf(error)).end();
-      }
-    }).listen(0, '127.0.0.1', async () => {
-      const body = '{\\r\\n"name": "é"\\r\\n}';
-      const timestamp = new Date().toISOString();
-      for (const secret of ['whsec', 'other']) {
-        const signature = createHmac('sha256', secret).update(timestamp + '.' + body).digest('hex');
-        const headers = { 'X-Service-Timestamp': timestamp, 'X-Service-Signature': 'sha256=' + signature };
-        const response = await fetch('http://127.0.0.1:' + server.address().port, { method: 'POST', body, headers });
-        console.log(response.status, await response.text());
-      }
-      server.close();
-      server.closeAllConnections();
-    });
-  `);
-  expect(out.trim().split('\n')).toEqual(['200 é', '401']);
-  expect(err).toContain('mismatch (HTTP 401)');
-});
-
 it('the command works from a folder with a space and a letter beyond ASCII', async () => {
   const { code, out } = await start(node, ['node_modules\\rungate\\bin\\rungate.js', '--version'], {
     cwd: folder,
