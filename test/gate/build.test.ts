@@ -17,13 +17,9 @@ function judged(own: RunVerdict, reads: 'other' | 'confirmed' | 'unread', policy
 it.each<[string, RunVerdict, 'other' | 'confirmed' | 'unread', Partial<Record<Verdict, Action>>, RunVerdict]>(
   [
     ['is that of the run, if the build never changed', 'passed', 'confirmed', {}, 'passed'],
-    ['is that of the run, even if it failed', 'failed', 'confirmed', {}, 'failed'],
     ['is mismatch, whatever a passed run says', 'passed', 'other', {}, 'mismatch'],
-    ['is mismatch, whatever a failed run says', 'failed', 'other', {}, 'mismatch'],
     ['is mismatch after a timeout', 'timeout', 'other', {}, 'mismatch'],
     ['is unobserved without a read after the run', 'passed', 'unread', {}, 'unobserved'],
-    ['is unobserved without a read after a failed run', 'failed', 'unread', {}, 'unobserved'],
-    ['is mismatch as a warning', 'passed', 'other', { mismatch: 'warn' }, 'mismatch'],
     ['stays failed, if a mismatch is only a warning', 'failed', 'other', { mismatch: 'warn' }, 'failed'],
     [
       'stays blocked, if unobserved is only a warning',

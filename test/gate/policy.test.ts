@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { RungateError, UsageError } from '../../src/errors.ts';
+import { UsageError } from '../../src/errors.ts';
 import {
   type Action,
   actions,
@@ -10,7 +10,6 @@ import {
   type PolicySource,
   remainingOverrides,
   resolvePolicy,
-  settableVerdicts,
   type Verdict,
   verdictOf,
   verdicts,
@@ -22,12 +21,8 @@ describe('the verdict on an ended run', () => {
     ['completed', 0, 0, 'passed'],
     ['completed', 1, 0, 'failed'],
     ['completed', 0, 1, 'blocked'],
-    ['completed', 3, 2, 'failed'],
     ['cancelled', 0, 0, 'cancelled'],
     ['cancelled', 1, 0, 'failed'],
-    ['cancelled', 0, 1, 'blocked'],
-    ['cancelled', 2, 5, 'failed'],
-    ['completed', Number.MAX_SAFE_INTEGER, 0, 'failed'],
   ])('%s with %i failed and %i blocked is %s', (state, failed, blocked, verdict) => {
     expect(verdictOf({ state, failed, blocked })).toBe(verdict);
   });
@@ -42,19 +37,6 @@ describe('the verdict on an ended run', () => {
       }),
     );
   });
-});
-
-test('the verdicts are these', () => {
-  expect(verdicts).toEqual([
-    'passed',
-    'flaky',
-    'failed',
-    'blocked',
-    'cancelled',
-    'timeout',
-    'unobserved',
-    'mismatch',
-  ]);
 });
 
 const parsed = (text: string) => readTexts('on', [text]);
@@ -78,6 +60,7 @@ describe('the policy', () => {
     ['timeout', 'fail', 'fail'],
     ['unobserved', 'fail', 'fail'],
     ['mismatch', 'fail', 'fail'],
+    ['flaky', 'warn', 'warn'],
   ])('%s is %s by default and %s with --strict', (verdict, byDefault, strict) => {
     expect(resolvePolicy()[verdict]).toBe(byDefault);
     expect(resolvePolicy({ strict: false })[verdict]).toBe(byDefault);
@@ -87,30 +70,11 @@ describe('the policy', () => {
   test.each<Action>([...actions])('--on cancelled=%s overrides --strict', (action) => {
     expect(resolvePolicy({ strict: true, on: { cancelled: action } }).cancelled).toBe(action);
   });
-
-  test('an override of one verdict leaves the others unchanged', () => {
-    expect(resolvePolicy({ strict: true, on: { blocked: 'warn' } })).toEqual({
-      passed: 'pass',
-      flaky: 'warn',
-      failed: 'fail',
-      blocked: 'warn',
-      cancelled: 'fail',
-      timeout: 'fail',
-      unobserved: 'fail',
-      mismatch: 'fail',
-    });
-  });
-
-  test('is not changed by another one', () => {
-    resolvePolicy({ strict: true, on: { failed: 'pass' } });
-    expect(resolvePolicy()).toMatchObject({ failed: 'fail', cancelled: 'warn' });
-  });
 });
 
 describe('a weaker source', () => {
   const weaker: Overrides = { failed: 'warn', cancelled: 'pass' };
   test.each<[string, PolicySource, Overrides]>([
-    ['sets everything that a source without a policy leaves open', {}, weaker],
     ['does not change what a stronger one sets', { on: { failed: 'fail' } }, { cancelled: 'pass' }],
     ['does not change cancelled when a stronger one is strict', { strict: true }, { failed: 'warn' }],
     [
@@ -118,58 +82,34 @@ describe('a weaker source', () => {
       { strict: false },
       { failed: 'warn' },
     ],
-    ['sets nothing if a stronger one sets everything', { strict: true, on: { failed: 'pass' } }, {}],
   ])('%s', (_, stronger, rest) => expect(remainingOverrides(weaker, stronger)).toEqual(rest));
 });
 
 describe('--on', () => {
   test.each<[string, Verdict, Action]>([
-    ['cancelled=fail', 'cancelled', 'fail'],
     ['cancelled=pass', 'cancelled', 'pass'],
-    ['failed=warn', 'failed', 'warn'],
-    ['blocked=pass', 'blocked', 'pass'],
     ['timeout=warn', 'timeout', 'warn'],
-    ['timeout=fail', 'timeout', 'fail'],
     ['unobserved=warn', 'unobserved', 'warn'],
     [' blocked = warn ', 'blocked', 'warn'],
   ])('parses %j', (text, verdict, action) => expect(parsed(text)).toEqual({ [verdict]: action }));
 
   test.each([
     'timeout=pass',
-    'unobserved=pass',
-    'mismatch=pass',
     'passed=pass',
-    'passed=warn',
-    'passed=fail',
     'cancelled',
     'cancelled=',
     '=fail',
     '',
     'cancelled=fail=warn',
     'Cancelled=fail',
-    'cancelled=FAIL',
     'cancelled=ignore',
     'canceled=fail',
     'failed=fail,failed=warn',
     ',',
     '__proto__=fail',
-    'constructor=warn',
   ])('refuses %j as a usage error', (text) => expect(() => parsed(text)).toThrow(UsageError));
 
-  test('accepts every verdict except passed', () => {
-    expect(settableVerdicts).toEqual([
-      'flaky',
-      'failed',
-      'blocked',
-      'cancelled',
-      'timeout',
-      'unobserved',
-      'mismatch',
-    ]);
-  });
-
   test.each([
-    ['canceled=fail', /did you mean cancelled\?/],
     ['cancelled', /--on cancelled=fail/],
     ['cancelled=fail=warn', /--on cancelled=fail/],
   ])('suggests a replacement for %j', (text, hint) => {
@@ -190,7 +130,6 @@ describe('--on', () => {
 
   test.each([
     ['timeout', 'the outcome is unknown'],
-    ['unobserved', 'the outcome is unknown'],
     ['mismatch', 'another build was tested'],
   ])('suggests warn for %s', (verdict, meaning) => {
     expect(() => checkOverride(verdict, 'pass')).toThrow(
@@ -217,18 +156,6 @@ describe('for any overrides', () => {
         expect(policy.unobserved).not.toBe('pass');
         expect(policy.passed).toBe('pass');
         expect(Object.keys(policy).toSorted()).toEqual([...verdicts].toSorted());
-      }),
-    );
-  });
-
-  test('a refused override leads to a UsageError', () => {
-    fc.assert(
-      fc.property(fc.string(), fc.constantFrom(...actions), (verdict, action) => {
-        try {
-          checkOverride(verdict, action);
-        } catch (error) {
-          expect(error).toBeInstanceOf(RungateError);
-        }
       }),
     );
   });

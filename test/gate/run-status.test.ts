@@ -59,12 +59,6 @@ describe('a status response', () => {
     },
   );
 
-  test('may have unknown fields', () => {
-    expect(readStatus({ state: 'cancelled', failed: 0, blocked: 0, verdict: 'passed', passed: 9 }).kind).toBe(
-      'ended',
-    );
-  });
-
   test.each([0, Number.MAX_SAFE_INTEGER, 1e20])('may have a count of %d', (failed) => {
     expect(readStatus({ state: 'completed', failed, blocked: 0 })).toMatchObject({ kind: 'ended', failed });
   });
@@ -107,18 +101,13 @@ describe('a terminal state with an invalid count is broken, and the count is nev
 describe('a response without a state is broken, and the run may still be going', () => {
   test.each<[unknown, string]>([
     [{}, 'nothing'],
-    [{ failed: 0, blocked: 0 }, 'nothing'],
     [{ state: null }, 'null'],
     [{ state: '' }, 'the string ""'],
-    [{ state: 3 }, 'the number 3'],
     [{ state: ['completed'] }, 'an array'],
     [{ status: 'completed', failed: 0, blocked: 0 }, 'nothing'],
     [null, 'null'],
     [undefined, 'nothing'],
-    ['completed', 'the string "completed"'],
     [[{ state: 'completed', failed: 0, blocked: 0 }], 'an array'],
-    [0, 'the number 0'],
-    [true, 'the boolean true'],
   ])('%j', (json, received) => {
     expect(readStatus(json)).toMatchObject({
       kind: 'broken',
@@ -138,15 +127,12 @@ describe('retryAfterSeconds', () => {
   test.each<[unknown, number | null]>([
     [10, 10],
     [0.25, 0.25],
-    [86_400, 86_400],
     [0, null],
     [-5, null],
-    [Number.NaN, null],
     [Number.POSITIVE_INFINITY, null],
     ['10', null],
     [null, null],
     [undefined, null],
-    [[10], null],
   ])('of %j is read as %j', (retryAfterSeconds, seconds) => {
     expect(readStatus({ state: 'in_progress', retryAfterSeconds })).toMatchObject({
       retryAfterSeconds: seconds,

@@ -32,22 +32,6 @@ const responseOf = (text: string, more: Partial<Response> = {}): Response => ({
   ...more,
 });
 
-describe('a count', () => {
-  it.each(['0', '-0', '0.0'])('of %s is zero', async (failed) => {
-    expect(await verdictOn(responseOf(json({ ...good, failed })))).toMatchObject({
-      result: 'pass',
-      exitCode: 0,
-    });
-  });
-
-  it.each(['1e400', '1.5', '-1', '"0"'])('of %s is not a count', async (count) => {
-    for (const field of ['failed', 'blocked']) {
-      const report = await verdictOn(responseOf(json({ ...good, [field]: count })));
-      expect(report).toMatchObject({ result: 'fail', exitCode: 5, run: { verdict: 'unobserved' } });
-    }
-  });
-});
-
 describe('a status that cannot be trusted', () => {
   const untrusted: [string, Response, RegExp][] = [
     ['a count twice', responseOf(json(good, ',"failed":0')), /"failed" twice/],
@@ -58,18 +42,6 @@ describe('a status that cannot be trusted', () => {
       /"state" twice/,
     ],
     ['another run', responseOf(json({ ...good, runId: '"run_2"' })), /run_2/],
-    ['another run by a number', responseOf(json({ ...good, runId: '1' })), /1/],
-    ...[
-      ['id', '"run_2"'],
-      ['run', '{"id":"run_2"}'],
-      ['run', '{"runId":"other"}'],
-      ['data', '{"id":"run_2"}'],
-      ['data', '{"runId":7}'],
-    ].map(([name = '', value = '']): [string, Response, RegExp] => [
-      `another run in ${name}: ${value}`,
-      responseOf(json({ ...good, [name]: value })),
-      /should be the status of this run/,
-    ]),
     ['partial content', responseOf(json(good), { status: 206 }), /206/],
   ];
 
@@ -82,11 +54,8 @@ describe('a status that cannot be trusted', () => {
 
   it.each<[string, Response]>([
     ['has the run id', responseOf(json({ ...good, runId: '"run_1"' }))],
-    ['has null for the run id', responseOf(json({ ...good, runId: 'null' }))],
     ['has its own id', responseOf(json({ ...good, id: '77' }))],
-    ['has its own id of another kind', responseOf(json({ ...good, id: '"status_run_2"' }))],
     ['has its own UUID', responseOf(json({ ...good, id: '"0b0e7f3c-9f6e-4c3a-8a51-7f1c2f3b9d10"' }))],
-    ['has its own id beside that of the run', responseOf(json({ ...good, runId: '"run_1"', id: '"run_9"' }))],
     ['has the run in an object', responseOf(json({ ...good, run: '{"id":"run_1"}', data: '{"id":3}' }))],
     ['has a field twice in an object', responseOf(json({ ...good, project: '{"a":1,"a":2}' }))],
   ])('is not one that %s', async (_name, response) => {

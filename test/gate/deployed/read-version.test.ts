@@ -1,14 +1,11 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { versionIn } from '../../../src/gate/deployed/read-version.ts';
 
 describe('a version page', () => {
   it.each([
     ['text', ' 1.2.3\r\n', undefined, '1.2.3'],
-    ['several lines', 'shop 1.2.3\n\tabc1234\r\n', undefined, 'shop 1.2.3\n\tabc1234'],
     ['a string in JSON', '{"build":{"commit":" abc "}}', '/build/commit', 'abc'],
     ['a number, with all its digits', '{"version":1.10}', '/version', '1.10'],
-    ['an element of an array', '["a","b"]', '/1', 'b'],
     ['a name with a slash', '{"a/b":"c"}', '/a~1b', 'c'],
     ['JSON without a pointer', '{"version":"1"}', undefined, '{"version":"1"}'],
   ])('with %s shows it', (_what, body, pointer, text) => {
@@ -19,32 +16,14 @@ describe('a version page', () => {
     ['nothing', ' \n', undefined, 'the version is empty'],
     ['markup', ' <!doctype html><p>abc1234</p>', undefined, 'the response is markup, not a version'],
     ['compressed text', 'abc1234\u001f\ufffd', undefined, 'the response is not readable text'],
-    ['a NUL', 'abc1234\0', undefined, 'the response is not readable text'],
     ['a control character in JSON', '{"v":"a\\u001b[31m"}', '/v', 'the response is not readable text'],
-    ['markup instead of JSON', '<html>', '/version', 'the response is not JSON'],
     ['half of the JSON', '{"version":"abc', '/version', 'the response is not JSON'],
     ['another field', '{"versions":"abc"}', '/version', 'the response has nothing at /version'],
     ['the field twice', '{"v":{"id":1,"id":2}}', '/v/id', 'the response has "id" twice'],
-    ['an empty string', '{"version":""}', '/version', 'the version is empty'],
-    ['null', '{"version":null}', '/version', '/version is not a string or a number'],
     ['an object', '{"version":{"a":1}}', '/version', '/version is not a string or a number'],
     ['a property of every object', '{}', '/constructor', 'the response has nothing at /constructor'],
     ['a deep array', `${'['.repeat(30_000)}${']'.repeat(30_000)}`, '/0', '/0 is not a string or a number'],
   ])('with %s shows no version', (_what, body, pointer, problem) => {
     expect(versionIn(body, pointer)).toEqual({ problem });
-  });
-
-  it('with any text either shows a version or says why not', () => {
-    fc.assert(
-      fc.property(
-        fc.oneof(fc.string(), fc.json()),
-        fc.constantFrom(undefined, '/', '/a', '/0'),
-        (body, pointer) => {
-          const version = versionIn(body, pointer);
-          if ('text' in version) expect(version.text).toMatch(/\S/);
-          else expect(version.problem).toMatch(/\w/);
-        },
-      ),
-    );
   });
 });

@@ -10,7 +10,6 @@ const namesOf = (list: readonly PlanNode[]) => list.map(({ name }) => name);
 describe('a mistake in the needs', () => {
   it.each<[Record<string, string[]>, string[], string]>([
     [{ a: ['a'] }, [], 'the needs form a cycle: a → a'],
-    [{ a: ['b'], b: ['a'] }, [], 'the needs form a cycle: a → b → a'],
     [{ x: [], a: ['x', 'b'], b: ['c'], c: ['b'] }, [], 'the needs form a cycle: b → c → b'],
     [{ web: ['ap'], api: [] }, [], 'gate web needs "ap", which is not a gate'],
     [
@@ -52,7 +51,6 @@ describe('a selection of gates', () => {
   it.each<[string[], string[]]>([
     [[], ['a', 'b', 'c', 'd']],
     [['d'], ['a', 'b', 'd']],
-    [['c'], ['c']],
     [
       ['c', 'b'],
       ['a', 'b', 'c'],

@@ -31,16 +31,9 @@ const refused = new HttpError('422', { status: 422 });
 describe('the result of a gate', () => {
   it.each<[string, NamedGateReport, string, number | null]>([
     ['passed', endedGate(node('a'), report('pass', 0), null), 'pass', 0],
-    ['passed with a warning', endedGate(node('a'), report('warn', 0), null), 'warn', 0],
     ['failed', endedGate(node('a'), report('fail', 1), null), 'fail', 1],
     ['failed and is advisory', endedGate(node('a', true), report('fail', 1), null), 'warn', 0],
     ['has no run', endedGate(node('a'), report('pass', 0, { runs: [] }), null), 'fail', 70],
-    [
-      'has no run and is advisory',
-      endedGate(node('a', true), report('pass', 0, { runs: [] }), null),
-      'fail',
-      70,
-    ],
     ['could not start a run', failedStart(node('a'), named(), refused), 'fail', 5],
     ['could not start a run and is advisory', failedStart(node('a', true), named(), refused), 'warn', 0],
     [
@@ -53,7 +46,6 @@ describe('the result of a gate', () => {
       'fail',
       null,
     ],
-    ['was skipped', skippedGate(node('a'), 'why'), 'skipped', null],
     ['was skipped and is advisory', skippedGate(node('a', true), 'why'), 'skipped', null],
   ])('that %s is right', (_what, gate, result, exitCode) =>
     expect([gate.result, gate.exitCode]).toEqual([result, exitCode]),
@@ -79,7 +71,6 @@ describe('the result of several gates', () => {
   const advised = endedGate(node('e', true), report('fail', 1), null);
 
   it.each<[string, NamedGateReport[], string, number]>([
-    ['all passed', [passed, passed], 'pass', 0],
     ['an advisory gate failed', [passed, advised], 'warn', 0],
     ['one failed', [passed, failed, skipped], 'fail', 1],
     ['two failed, the more severe counts', [blocked, failed], 'fail', 1],
