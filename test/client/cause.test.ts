@@ -2,6 +2,7 @@ import { createServer } from 'node:net';
 import { inspect } from 'node:util';
 import { expect, test } from 'vitest';
 import { createClient } from '../../src/index.ts';
+import { listen } from '../listen.ts';
 
 const token = 'sk-live&part&Ab1234567890';
 
@@ -10,9 +11,7 @@ async function errorOf(response: string): Promise<Error> {
   const server = createServer((socket) =>
     socket.on('error', () => {}).once('data', () => socket.end(response)),
   );
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as { port: number };
-  const client = createClient({ apiUrl: `http://127.0.0.1:${port}`, token });
+  const client = createClient({ apiUrl: `http://127.0.0.1:${await listen(server)}`, token });
   try {
     await client.env.list({}, { maxRequests: 1 });
     throw new Error('no error');
@@ -20,7 +19,6 @@ async function errorOf(response: string): Promise<Error> {
     return error as Error;
   } finally {
     await client.close();
-    server.close();
   }
 }
 

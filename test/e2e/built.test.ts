@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type MockServer, startMock } from '../../src/mock/server.ts';
+import { listen } from '../listen.ts';
 import { isBinary, program, root, rungate, shellProgram, start } from './built.ts';
 
 let mock: MockServer;
@@ -57,31 +57,23 @@ describe('piped output', () => {
     log: Array.from({ length: 40_000 }, (_, i) => `line ${i}`),
   };
 
-  async function serving(run: (url: string) => Promise<void>) {
-    const server = createServer((_request, response) => response.end(JSON.stringify(big)));
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    try {
-      await run(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
-    } finally {
-      server.close();
-    }
+  /** Runs a script with a service whose response is large. */
+  async function withBig(script: string) {
+    const port = await listen(createServer((_request, response) => response.end(JSON.stringify(big))));
+    const env = { RUNGATE_API_URL: `http://127.0.0.1:${port}`, RUNGATE_API_KEY: 'k' };
+    return start('sh', ['-c', script], env).ended;
   }
 
-  it('is complete even if it is large and the pipe is read slowly', () =>
-    serving(async (url) => {
-      const script = `${shellProgram} run status x --json | (sleep 0.5; cat)`;
-      const ended = await start('sh', ['-c', script], { RUNGATE_API_URL: url, RUNGATE_API_KEY: 'k' }).ended;
-      expect(ended.out.length).toBeGreaterThan(500_000);
-      expect(JSON.parse(ended.out)).toEqual({ ...big, runId: 'x' });
-    }));
+  it('is complete even if it is large and the pipe is read slowly', async () => {
+    const { out } = await withBig(`${shellProgram} run status x --json | (sleep 0.5; cat)`);
+    expect(out.length).toBeGreaterThan(500_000);
+    expect(JSON.parse(out)).toEqual({ ...big, runId: 'x' });
+  });
 
-  it('may be cut off: a closed pipe is not an error', () =>
-    serving(async (url) => {
-      const script = `{ ${shellProgram} run status x --json; echo "code $?" >&2; } | head -n 1`;
-      const ended = await start('sh', ['-c', script], { RUNGATE_API_URL: url, RUNGATE_API_KEY: 'k' }).ended;
-      expect(ended.out).toBe('{\n');
-      expect(ended.err).toBe('code 0\n');
-    }));
+  it('may be cut off: a closed pipe is not an error', async () => {
+    const script = `{ ${shellProgram} run status x --json; echo "code $?" >&2; } | head -n 1`;
+    expect(await withBig(script)).toMatchObject({ out: '{\n', err: 'code 0\n' });
+  });
 
   it.skipIf(!existsSync('/dev/full'))('is an error if it cannot be written', async () => {
     const script = `${shellProgram} run status "$1" --json > /dev/full`;

@@ -6,6 +6,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { listen as listenOn } from '../listen.ts';
 import { program, type Running, rungate } from './built.ts';
 
 const secret = 'whook-Secret-0123456789';
@@ -71,8 +72,7 @@ describe('the built webhooks verify', () => {
 describe('the built webhooks listen', () => {
   it('ends on a signal, even with open connections and a target that does not respond', async () => {
     const target = createServer(() => {});
-    await new Promise<void>((resolve) => target.listen(0, '127.0.0.1', resolve));
-    const { port } = target.address() as { port: number };
+    const port = await listenOn(target);
     const on = await listen('--forward-to', `http://127.0.0.1:${port}/`);
     const idle = connect(Number(new URL(on.url).port), '127.0.0.1');
     idle.on('error', () => {});
@@ -82,7 +82,5 @@ describe('the built webhooks listen', () => {
     on.child.kill('SIGINT');
     expect(await on.ended).toMatchObject({ code: 130, signal: null });
     expect(await waiting).toBeNull();
-    target.closeAllConnections();
-    target.close();
   });
 });

@@ -1,10 +1,10 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type MockOptions, startMock } from '../../src/mock/server.ts';
+import { listen } from '../listen.ts';
 import { container, type Settings, terminalContainer, workspace } from './container.ts';
 
 async function service(options: MockOptions) {
@@ -75,11 +75,10 @@ describe('a gate', () => {
         .setHeader('content-type', 'application/json')
         .end('{"state":"completed","failed":0,"blocked":0}'),
     );
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    onTestFinished(() => void server.close());
+    const port = await listen(server);
     const settings: Settings = {
       env: {
-        RUNGATE_API_URL: `https://localhost:${(server.address() as AddressInfo).port}`,
+        RUNGATE_API_URL: `https://localhost:${port}`,
         RUNGATE_API_KEY: 'key',
       },
       mounts: [{ source: workspace(0, { 'ca.pem': pem('ca.pem') }), target: '/workspace', readOnly: true }],

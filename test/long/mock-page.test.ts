@@ -1,13 +1,13 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
-import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type MockServer, startMock } from '../../src/mock/server.ts';
 import { rungate } from '../e2e/built.ts';
 import { fakeClock } from '../fake-clock.ts';
+import { listen } from '../listen.ts';
 import { skipped, startBrowser } from './browser.ts';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
@@ -102,8 +102,7 @@ describe.skipIf(skipped)("the mock's page in Chromium (skipped without a browser
     const other = createServer((_request, response) => {
       response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><title>other</title>');
     });
-    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
-    const { port } = other.address() as AddressInfo;
+    const port = await listen(other);
     await open();
     const action = JSON.stringify({ do: 'end', run: id, as: 'passed' });
     for (const host of ['127.0.0.1', 'localhost']) {
@@ -149,7 +148,6 @@ describe.skipIf(skipped)("the mock's page in Chromium (skipped without a browser
       );
       await refused;
     }
-    other.close();
     expect(mock.state.runs.get(id)).toMatchObject({ outcome: 'stuck' });
     expect(mock.state.runs.get(id)?.cancelled).toBeUndefined();
   });

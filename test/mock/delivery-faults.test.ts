@@ -1,12 +1,12 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import { type DeliveryFaultKind, deliveryKinds } from '../../src/mock/faults/kinds.ts';
 import { parseFault } from '../../src/mock/faults/parse.ts';
 import type { MockOptions } from '../../src/mock/server.ts';
 import { verify } from '../../src/webhook/node.ts';
 import { createReplayGuard } from '../../src/webhook/replay.ts';
+import { listen } from '../listen.ts';
 import { until } from '../until.ts';
 import { startService } from './service.ts';
 
@@ -19,11 +19,6 @@ interface Received {
   seen: unknown;
 }
 
-const closing: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const close of closing.splice(0)) await close();
-});
-
 /** Starts a receiver that responds with 204, after it has called `onReceive`. */
 async function receive(onReceive: () => unknown = () => undefined) {
   const received: Received[] = [];
@@ -35,9 +30,7 @@ async function receive(onReceive: () => unknown = () => undefined) {
     received.push({ ...JSON.parse(body.toString()), headers: request.headers, body, seen });
     response.writeHead(204).end();
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  closing.push(() => server.close());
-  return { received, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook` };
+  return { received, url: `http://127.0.0.1:${await listen(server)}/hook` };
 }
 
 /** Starts a mock with one webhook for each event of runs, and a receiver for it. */

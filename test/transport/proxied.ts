@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
 import { createServer } from 'node:https';
-import type { AddressInfo, LookupFunction } from 'node:net';
+import type { LookupFunction } from 'node:net';
 import { Server } from 'proxy-chain';
 import { onTestFinished } from 'vitest';
+import { listen } from '../listen.ts';
 
 export const serviceHost = 'service.rungate.test';
 export const pem = (name: string) => readFileSync(new URL(`tls/${name}`, import.meta.url), 'utf8');
@@ -35,12 +36,5 @@ export async function startProxy(required?: { user: string; password: string }):
 }
 
 /** Starts a TLS server with a certificate for `serviceHost` and returns its port. */
-export async function startService(listener: RequestListener): Promise<number> {
-  const server = createServer({ key: pem('service.key'), cert: pem('service.pem') }, listener);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return (server.address() as AddressInfo).port;
-}
+export const startService = (listener: RequestListener): Promise<number> =>
+  listen(createServer({ key: pem('service.key'), cert: pem('service.pem') }, listener));

@@ -1,5 +1,4 @@
-import { createServer as createTlsServer, type Server } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import { createServer as createTlsServer } from 'node:https';
 import { connect, createServer } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { expect, onTestFinished, test } from 'vitest';
@@ -11,6 +10,7 @@ import { memoryIo } from '../cli/harness.ts';
 import { main } from '../cli/main.ts';
 import { rejection } from '../client/rejection.ts';
 import { fakeClock } from '../fake-clock.ts';
+import { listen } from '../listen.ts';
 import { until } from '../until.ts';
 import { pem, serviceHost, startProxy, startService } from './proxied.ts';
 import { json, serve, unreachableUrl } from './serve.ts';
@@ -38,16 +38,6 @@ function read(port: number, proxyEnv: Record<string, string>, caPem: string | nu
   onTestFinished(() => caller.close());
   const response = caller.exchange('run.status', api['run.status'], { params: { runId: 'run_1' } });
   return { response, requests: () => requests };
-}
-
-/** Listens on a free port until the test ends. */
-async function listening(server: Server): Promise<number> {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return (server.address() as AddressInfo).port;
 }
 
 test('reuses one CONNECT tunnel with proxy credentials and a private CA for all requests', async () => {
@@ -109,13 +99,11 @@ test('gives up on a proxy that does not respond in time and closes its connectio
     socket.on('error', () => {});
     socket.on('close', () => sockets.delete(socket));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void server.close());
   const caller = createCaller(
     {
       apiUrl: `https://${serviceHost}`,
       apiKey: 'key-1',
-      proxyEnv: { HTTPS_PROXY: `127.0.0.1:${(server.address() as AddressInfo).port}` },
+      proxyEnv: { HTTPS_PROXY: `127.0.0.1:${await listen(server)}` },
     },
     nameInCommands,
   );
@@ -141,7 +129,7 @@ test.each([
     connects += 1;
     client.destroy();
   });
-  const HTTPS_PROXY = `https://${host}:${await listening(server)}`;
+  const HTTPS_PROXY = `https://${host}:${await listen(server)}`;
   const { response, requests } = read(443, { HTTPS_PROXY }, `${pem('ca.pem')}\n${pem('service-ca.pem')}`);
   const error = await rejection(response, NetworkError);
   expect(error).toMatchObject({ fault: 'tls', unsent: true });
@@ -227,7 +215,7 @@ test('uses an https proxy and verifies its certificate with the same CAs', async
     });
     for (const socket of [client, upstream]) socket.on('error', () => {});
   });
-  const HTTPS_PROXY = `https://u:p@localhost:${await listening(server)}`;
+  const HTTPS_PROXY = `https://u:p@localhost:${await listen(server)}`;
   const both = `${pem('ca.pem')}\n${pem('service-ca.pem')}`;
   expect((await read(port, { HTTPS_PROXY }, both).response).status).toBe(200);
   expect(connects).toEqual([`${serviceHost}:${port} Basic ${Buffer.from('u:p').toString('base64')}`]);
@@ -250,7 +238,7 @@ test('shows neither the client certificate nor the extra headers to a proxy', as
       response.end(request.headers['x-gate'] === 'pass' ? done : '"without the header"');
     },
   );
-  const servicePort = await listening(service);
+  const servicePort = await listen(service);
   const connects: { headers: readonly string[]; certificate: unknown }[] = [];
   const tls = { key: pem('server.key'), cert: pem('server.pem'), ca: pem('ca.pem') };
   const proxy = createTlsServer({ ...tls, requestCert: true, rejectUnauthorized: false });
@@ -271,7 +259,7 @@ test('shows neither the client certificate nor the extra headers to a proxy', as
       certPem: pem('server.pem'),
       keyPem: pem('server.key'),
       headers: { 'X-Gate': 'pass' },
-      proxyEnv: { HTTPS_PROXY: `https://localhost:${await listening(proxy)}` },
+      proxyEnv: { HTTPS_PROXY: `https://localhost:${await listen(proxy)}` },
     },
     nameInCommands,
   );

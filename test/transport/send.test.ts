@@ -1,12 +1,13 @@
-import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
+import { createServer as createTcpServer, type Socket } from 'node:net';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
-import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { HttpError, NetworkError, UnexpectedResponseError, UsageError } from '../../src/errors.ts';
 import { nameInCommands } from '../../src/options/spelling.ts';
 import { receiver } from '../../src/transport/address.ts';
 import { httpTransport, type Transport, type TransportOptions } from '../../src/transport/send.ts';
 import type { PreparedRequest } from '../../src/transport/transport.ts';
 import { rejection } from '../client/rejection.ts';
+import { listen } from '../listen.ts';
 import { turns, until } from '../until.ts';
 import { json, serve, unreachableUrl } from './serve.ts';
 
@@ -37,18 +38,8 @@ function request(url: string, parts: Partial<PreparedRequest> = {}): PreparedReq
 
 /** Starts a TCP server and returns its host and port. */
 async function tcp(talk: (socket: Socket) => void): Promise<string> {
-  const sockets = new Set<Socket>();
-  const server = createTcpServer((socket) => {
-    sockets.add(socket);
-    socket.on('error', () => {});
-    talk(socket);
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
-  return `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const server = createTcpServer((socket) => talk(socket.on('error', () => {})));
+  return `127.0.0.1:${await listen(server)}`;
 }
 
 const patient = { timeoutMs: 100_000 };

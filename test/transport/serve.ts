@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
-import { onTestFinished } from 'vitest';
+import type { Socket } from 'node:net';
+import { freePort } from '../free-port.ts';
+import { listen } from '../listen.ts';
 
 export interface ReceivedRequest {
   method: string;
@@ -57,19 +58,10 @@ export async function serve(respond: (scene: Scene) => void): Promise<TestServer
   };
   const server = createServer(listener);
   server.on('connection', (socket) => connections.set(socket, connections.size + 1));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, seen };
+  return { url: `http://127.0.0.1:${await listen(server)}`, seen };
 }
 
 /** Returns the URL of a port on which nothing is listening. */
 export async function unreachableUrl(): Promise<string> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return `http://127.0.0.1:${port}`;
+  return `http://127.0.0.1:${await freePort()}`;
 }

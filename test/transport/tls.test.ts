@@ -1,7 +1,6 @@
 import { createPrivateKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:https';
-import type { AddressInfo, Server } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
@@ -13,20 +12,14 @@ import { receiver } from '../../src/transport/address.ts';
 import { httpTransport, type Transport, type TransportOptions } from '../../src/transport/send.ts';
 import type { PreparedRequest } from '../../src/transport/transport.ts';
 import { rejection } from '../client/rejection.ts';
+import { listen } from '../listen.ts';
 import { serviceHost, startProxy } from './proxied.ts';
 
 const pem = (name: string) => readFileSync(new URL(`tls/${name}`, import.meta.url), 'utf8');
 
 async function serveTls(): Promise<number> {
-  const server = createServer({ key: pem('server.key'), cert: pem('server.pem') }, (_, response) =>
-    response.end('{}'),
-  );
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return (server.address() as AddressInfo).port;
+  const tls = { key: pem('server.key'), cert: pem('server.pem') };
+  return listen(createServer(tls, (_, response) => response.end('{}')));
 }
 
 const to = receiver('service', nameInCommands);
@@ -58,15 +51,9 @@ test('rejects a certificate for another host, even from a trusted CA', async () 
   expect(error.fault).toBe('tls');
 });
 
-async function serve(server: Server): Promise<number> {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void server.close());
-  return (server.address() as AddressInfo).port;
-}
-
 test('reports an expired certificate without suggesting a CA file', async () => {
   const server = createServer({ key: pem('expired.key'), cert: pem('expired.pem') });
-  const url = `https://localhost:${await serve(server)}/`;
+  const url = `https://localhost:${await listen(server)}/`;
   const error = await rejection(open({ caPem: pem('expired.pem') }).send(get(url), patient), NetworkError);
   expect(error.message).toMatch(/^the certificate of localhost:\d+ has expired$/);
   expect(error.hint).not.toContain('--ca-file');
@@ -77,7 +64,7 @@ describe('a server that does not send the intermediate certificate of its chain'
     const server = createServer({ key: pem('chain.key'), cert: pem('chain.pem') }, (_, response) =>
       response.end('{}'),
     );
-    return `https://localhost:${await serve(server)}/`;
+    return `https://localhost:${await listen(server)}/`;
   };
 
   test('is an error with that cause, although the CA is trusted', async () => {
@@ -124,7 +111,7 @@ describe('a client certificate', () => {
     const server = createServer({ ...tls, requestCert: true, maxVersion }, (request, response) =>
       response.end((request.socket as TLSSocket).getPeerCertificate().subject.CN),
     );
-    return `https://localhost:${await serve(server)}/`;
+    return `https://localhost:${await listen(server)}/`;
   }
 
   describe.each(['TLSv1.2', 'TLSv1.3'] as const)('with %s', (version) => {
@@ -190,7 +177,7 @@ describe('with NODE_TLS_REJECT_UNAUTHORIZED=0, an untrusted certificate still st
       requests += 1;
       response.end('1.2.3');
     });
-    const port = await serve(server);
+    const port = await listen(server);
     return { port, url: `https://localhost:${port}/`, requests: () => requests };
   }
 

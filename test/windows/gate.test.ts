@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type MockOptions, startMock } from '../../src/mock/server.ts';
+import { listen } from '../listen.ts';
 import { folderWithSpace, rungate, serviceEnv, sharePath, windowsPath } from './windows.ts';
 
 const folder = folderWithSpace();
@@ -44,10 +44,9 @@ describe('the gate', () => {
         .setHeader('content-type', 'application/json')
         .end('{"state":"completed","failed":0,"blocked":0}'),
     );
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    onTestFinished(() => void server.close());
+    const port = await listen(server);
     writeFileSync(join(folder, 'ca.pem'), `\ufeff${pem('ca.pem')}`.replaceAll('\n', '\r\n'));
-    const url = `https://localhost:${(server.address() as AddressInfo).port}`;
+    const url = `https://localhost:${port}`;
     const around = { cwd: folder, env: { RUNGATE_API_URL: url, RUNGATE_API_KEY: 'key' } };
     const wait = ['run', 'wait', 'run_1', '--ca-file'];
     const pemFile = join(folder, 'ca.pem');

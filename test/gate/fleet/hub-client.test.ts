@@ -1,5 +1,4 @@
 import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/clock.ts';
 import type { RungateError } from '../../../src/errors.ts';
@@ -7,6 +6,7 @@ import { createHubClient } from '../../../src/gate/fleet/hub-client.ts';
 import { nameInCommands } from '../../../src/options/spelling.ts';
 import { receiver } from '../../../src/transport/address.ts';
 import { httpTransport } from '../../../src/transport/send.ts';
+import { listen } from '../../listen.ts';
 import { until } from '../../until.ts';
 import { createHubLink, request } from './fake-hub.ts';
 
@@ -26,8 +26,7 @@ async function connect(handle: (response: ServerResponse, path: string) => void)
     requests.push({ path: request.url ?? '', authorization: request.headers.authorization });
     request.resume().on('end', () => handle(response, request.url ?? ''));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
+  const port = await listen(server);
   const to = receiver('hub', nameInCommands);
   const transport = httpTransport({ to });
   const client = createHubClient({
@@ -41,8 +40,6 @@ async function connect(handle: (response: ServerResponse, path: string) => void)
   cleanups.push(async () => {
     link.close();
     await transport.close();
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
   });
   return { client, link, changes, requests, port };
 }

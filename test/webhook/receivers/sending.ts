@@ -1,7 +1,6 @@
 import { createServer, type RequestListener, request } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { onTestFinished } from 'vitest';
 import { signSync } from '../../../src/webhook/node.ts';
+import { listen as listenOn } from '../../listen.ts';
 
 export const secret = 'whsec-of-the-tests';
 export const at = '2026-01-15T12:00:00.000Z';
@@ -33,15 +32,8 @@ export function post(url: string, body: Uint8Array | string, headers: Pairs): Pr
 }
 
 /** Listens on a free loopback port until the test ends, and returns the URL of the receiver. */
-export async function listen(listener: RequestListener): Promise<string> {
-  const server = createServer(listener);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
-}
+export const listen = async (listener: RequestListener): Promise<string> =>
+  `http://127.0.0.1:${await listenOn(createServer(listener))}/hook`;
 
 export function headersFor(
   body: Uint8Array | string,
