@@ -102,7 +102,6 @@ describe('the chain of keys of a start', () => {
     ['a job that is not a re-run', {}, 'job'],
     ['a re-run', { attempt: 2 }, 'shared'],
     ['CI that numbers jobs and not attempts', { attempt: null, jobId: '5001' }, 'shared'],
-    ['CI that numbers neither', { attempt: null }, 'shared'],
   ])('begins with the same key in every re-run, which says who may have used it: %s', (_, change, trust) => {
     expect(first(change)).toEqual({ key: first().key, trust });
   });

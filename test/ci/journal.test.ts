@@ -1,6 +1,5 @@
 import { execFileSync } from 'node:child_process';
 import {
-  appendFileSync,
   chmodSync,
   chownSync,
   existsSync,
@@ -53,15 +52,6 @@ describe('the journal of a job', () => {
   it('is readable only by its owner', () => {
     open().triggering('k1', [], body);
     expect(statSync(path).mode & 0o777).toBe(0o600);
-  });
-
-  it('ignores a last line that kill -9 cut off', () => {
-    open().triggering('k1', [], body);
-    appendFileSync(path, '{"event":"crea');
-    expect(open().runs).toHaveLength(1);
-    open().created('k1', 'r1');
-    expect(open().runs).toMatchObject([{ key: 'k1', runId: 'r1' }]);
-    expect(warnings).toEqual([]);
   });
 
   it('is readable and writable after a cut at any byte', () => {

@@ -242,14 +242,6 @@ describe('stopping a call', () => {
     await expect(status(connect(busy).exchange, options)).rejects.toBe('stopped');
   });
 
-  test('sends nothing if the signal is already aborted', async () => {
-    const { url, seen } = await steps(ok);
-    await expect(status(connect(url).exchange, { signal: AbortSignal.abort('stopped') })).rejects.toBe(
-      'stopped',
-    );
-    expect(seen).toEqual([]);
-  });
-
   test('makes no warning of a leak, however many calls use a signal, and leaves no listener behind', async () => {
     const warnings: Error[] = [];
     const onWarning = (warning: Error) => void warnings.push(warning);

@@ -6,7 +6,6 @@ import {
   type EnvironmentFields,
   type ExactOrder,
   fieldsOf,
-  gate,
   type Observation,
   type Order,
   type OrderListItem,
@@ -66,14 +65,4 @@ test('run.trigger returns the fields in which the gate looks for the run', () =>
     : never;
   expectTypeOf<At<CreatedRun, Place>>().toEqualTypeOf<string | number | null | undefined>();
   expectTypeOf<CreatedRun['appUrl']>().toEqualTypeOf<string | null | undefined>();
-});
-
-test('an error about an option names the public type', () => {
-  const trigger = { projectSlug: 'p', processSlug: 'c' };
-  // @ts-expect-error in type 'NewRunOptions'
-  void gate({ apiUrl: 'a', trigger, foo: 1 });
-  // @ts-expect-error in type 'ExistingRunsOptions'
-  void gate({ apiUrl: 'a', runIds: ['r'], foo: 1 });
-  // @ts-expect-error in type 'ProcessBody'
-  void client.run.trigger({ ...trigger, foo: 1 });
 });

@@ -117,14 +117,6 @@ describe('the installed package', () => {
   });
 });
 
-describe('the README', () => {
-  it('has the commands that CI runs', () => {
-    for (const command of ['npm ci && npm run demo', 'npm ci && npm test']) {
-      expect(textOf('README.md')).toMatch(new RegExp(`^${command} `, 'm'));
-    }
-  });
-});
-
 /** Returns the files of the project that a page names as code; `gate/poll.ts` is below src. */
 const filesNamedIn = (text: string) =>
   [...text.matchAll(/`((?:[\w.-]+\/)+[\w.-]*)`/g)].map((match) => match[1] ?? '');

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
-import { build } from 'esbuild';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type MockServer, startMock } from '../../src/mock/server.ts';
 import { type Running, root, rungate, start } from './built.ts';
@@ -113,22 +112,5 @@ describe('the library', () => {
     expect(files).toContain('dist/index.js');
     expect(files).not.toContain('dist/cli.js');
     for (const unwanted of [...commandLine, ...mockSources]) expect(list.split('\n')).not.toContain(unwanted);
-  });
-
-  it('is bundled without the mock if startMock is not imported', async () => {
-    const bundle = async (names: string) => {
-      const { outputFiles } = await build({
-        stdin: { contents: `export { ${names} } from './dist/index.js';`, resolveDir: root },
-        bundle: true,
-        minify: true,
-        write: false,
-        logLevel: 'error',
-        format: 'esm',
-        platform: 'node',
-      });
-      return String(outputFiles[0]?.text);
-    };
-    expect(await bundle('createClient')).not.toContain('_mock');
-    expect(await bundle('createClient, startMock')).toContain('_mock');
   });
 });

@@ -70,17 +70,6 @@ describe('the runner', () => {
     expect(log).toEqual(['0: create', 'sent with sentAt 0', '0.05: read', '10.15: read', '20.25: read']);
   });
 
-  it('aborts a read and cancels the run at a stop', async () => {
-    const { time, log, start, tell } = scene({ readMs: 5_000 });
-    const ended = start();
-    time.at(12_000, () => void tell({ type: 'stop', by: 'SIGINT' }));
-    await time.run(12_000);
-    const { end, run: stopped } = (await ended).gates.a ?? {};
-    expect(end).toMatchObject({ by: 'SIGINT', exitCode: 130 });
-    expect(stopped?.cancel).toBe('accepted');
-    expect(log.at(-1)).toBe('12: cancel');
-  });
-
   it('drops the response to a read that a stop has just ended', async () => {
     const { time, answers, start, tell } = scene({ readMs: 5_000 });
     const ended = start();
@@ -91,20 +80,6 @@ describe('the runner', () => {
     await time.run(12_000);
     const { end, run: stopped } = (await ended).gates.a ?? {};
     expect([end?.by, stopped?.cancel, stopped?.outcome]).toEqual(['SIGINT', 'accepted', null]);
-  });
-
-  it('leaves the run at the end of a slice, and goes on with it in another process', async () => {
-    const first = scene();
-    const ended = first.start();
-    first.time.at(12_000, () => void first.tell({ type: 'stop', by: 'slice' }));
-    await first.time.run(12_000);
-    const left = await ended;
-    expect(left.gates.a).toMatchObject({ end: null, run: { id: 'R' } });
-    const second = scene({ now: 13_000, runMs: 0 });
-    const again = second.start({ type: 'resumed', attempt: 1, behindMs: 0 }, left);
-    await second.time.run(60_000);
-    expect((await again).gates.a?.end).toMatchObject({ verdict: 'passed' });
-    expect(second.log).toEqual(['7.25: read']);
   });
 
   it('throws if work ends without an event, which would begin again for ever', async () => {
