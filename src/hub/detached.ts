@@ -34,10 +34,10 @@ export type StartJob = (gate: DetachedGate) => Promise<void>;
 
 /** Each sealed state has up to 87 kB. */
 export const mostGates = 2_000;
-/** Jobs that one sweep starts: GitHub refuses more than 80 such requests in a minute. */
+/** Jobs that one sweep starts. GitHub allows about 80 requests a minute that create something. */
 const mostStarts = 2;
-/** A job sets a commit status in a second or two. */
-const longestRetryS = 5;
+/** A gate repeats its request three times, which is as long as a job may decide. */
+const longestRetryS = 20;
 /** Other requests may change an entry between two calls of one. */
 const mostTries = 10;
 

@@ -91,9 +91,12 @@ export function registered(
 
 export const isOpen = ({ done, replacedBy }: DetachedGate) => !done && replacedBy === null;
 
+/** GitHub compares the names of repositories and of statuses without case. */
+const isSame = (one: string, other: string) => one.toLowerCase() === other.toLowerCase();
+
 /** Returns whether the first gate is replaced by the second: both decide the same commit status, or the same pull request. */
 export function replaces(older: DetachedGate, newer: DetachedGate): boolean {
-  const isSameStatus = older.repository === newer.repository && older.context === newer.context;
+  const isSameStatus = isSame(older.repository, newer.repository) && isSame(older.context, newer.context);
   const isSamePull = older.pull !== null && older.pull === newer.pull;
   const isOlder =
     older.registeredAt < newer.registeredAt ||

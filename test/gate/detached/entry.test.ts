@@ -116,6 +116,11 @@ describe('a newer gate', () => {
     [true, 'of the pull request with another commit', newer({ commit: 'c0ffee2' })],
     [true, 'of the same commit without a pull request', newer({ pull: null })],
     [true, 'registered in the same millisecond with a later id', newer({ registeredAt: begin })],
+    [
+      true,
+      'with the names in other case',
+      newer({ repository: 'Acme/Shop', context: 'Rungate: shop / Checkout' }),
+    ],
     [true, 'that is decided', newer({ done: true })],
     [false, 'of another repository', newer({ repository: 'acme/other' })],
     [false, 'of another status', newer({ context: 'rungate: shop / search' })],
