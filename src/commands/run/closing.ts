@@ -12,6 +12,7 @@ import { wantsJson } from '../../output/json.ts';
 import type { Output } from '../../output/output.ts';
 import type { Settings } from '../../settings/names.ts';
 import type { Context } from '../context.ts';
+import { selfName } from '../init/first-steps.ts';
 import { argumentsOf } from '../options.ts';
 import { quotedCommand } from '../shell-quoted.ts';
 import { fileRows } from './older-files.ts';
@@ -103,7 +104,7 @@ function waitCommandLine(
     (isHere || row !== rows.receipt) &&
     (usesSubjects || row !== rows['receipt.subjects']);
   const words = [
-    ...['rungate', 'run', 'wait', ...(areWords ? ids : [])],
+    ...[...selfName(io).split(' '), 'run', 'wait', ...(areWords ? ids : [])],
     strict ? '--strict' : '--no-strict',
     ...overrides.flatMap(([verdict, action]) => ['--on', `${verdict}=${action}`]),
     ...['--timeout', durationText(timeoutMs)],

@@ -239,7 +239,11 @@ describe('the last lines', () => {
       alert: async (line: string) => void lines.push(line),
       excerpt: (text: string) => text,
     } as unknown as Output;
-    const context = { flags, output, io: { platform: 'linux' } } as unknown as Context;
+    const context = {
+      flags,
+      output,
+      io: { platform: 'linux', env: {}, program: ['node', '/app/bin/rungate.js'] },
+    } as unknown as Context;
     await printClosing(end, [gate], context);
     return lines;
   }
@@ -249,13 +253,13 @@ describe('the last lines', () => {
   describe('the command that goes on waiting', () => {
     it('takes no id of the service for an option', async () => {
       expect(await linesAfter('--api-url=https://evil.test', {})).toEqual([
-        'to continue waiting: rungate run wait --strict --timeout 1m -- --api-url=https://evil.test',
+        'to continue waiting: npx rungate run wait --strict --timeout 1m -- --api-url=https://evil.test',
       ]);
     });
 
     it('quotes an id for the shell', async () => {
       expect(await linesAfter("$(id)'`x`", {})).toEqual([
-        "to continue waiting: rungate run wait '$(id)'\\''`x`' --strict --timeout 1m",
+        "to continue waiting: npx rungate run wait '$(id)'\\''`x`' --strict --timeout 1m",
       ]);
     });
 
@@ -263,10 +267,10 @@ describe('the last lines', () => {
       const url = { value: 'https://shop.test/version', origin: 'flag' };
       const flags = { commitSha: commit, receipt: 'receipt.json', deployedUrl: url.value };
       expect(await linesAfter('run_1', flags, unnamed, { 'deployed.url': url })).toEqual([
-        `to continue waiting: rungate run wait run_1 --strict --timeout 1m --deployed-url ${url.value} --deployed-is ${commit}`,
+        `to continue waiting: npx rungate run wait run_1 --strict --timeout 1m --deployed-url ${url.value} --deployed-is ${commit}`,
       ]);
       expect(await linesAfter('run_1', { receipt: 'receipt.json' })).toEqual([
-        'to continue waiting: rungate run wait run_1 --strict --timeout 1m --receipt receipt.json',
+        'to continue waiting: npx rungate run wait run_1 --strict --timeout 1m --receipt receipt.json',
       ]);
     });
 
