@@ -177,6 +177,7 @@ class Call {
   }
 
   async #report(outcome: { status?: number; code?: string }): Promise<void> {
+    if (this.context.onExchange === undefined) return;
     const { endpoint, method, path } = this.request;
     await this.#tell({
       type: 'request',

@@ -81,12 +81,11 @@ function parse(
   // Without a body or a location, a retry with the same key fetches the response again.
   const lost = endpoint.idInResponse === true && response.headers.location === undefined;
   // The status code says that the request succeeded, and the API does not describe the body.
-  const mayBeAnything =
-    endpoint.anyBody === true || endpoint.response.safeParse(text.trim() === '' ? undefined : text).success;
-  const anyBody = !lost && mayBeAnything;
+  const mayBe = (body: string | undefined) =>
+    !lost && (endpoint.anyBody === true || endpoint.response.safeParse(body).success);
   if (text.trim() === '') {
     const isEmptyList = endpoint.list === true && response.status === 204;
-    if (anyBody || isEmptyList) return noBody;
+    if (isEmptyList || mayBe(undefined)) return noBody;
     throw unreadable(request, response, 'an empty body', nameOf);
   }
   checkSize(request, response, nameOf);
@@ -94,7 +93,7 @@ function parse(
     return { value: JSON.parse(text), mismatches: [], text, isJson: true };
   } catch {
     // A list that is not JSON has no items.
-    if (anyBody && !endpoint.list)
+    if (!endpoint.list && mayBe(text))
       return { value: text, mismatches: [], text: JSON.stringify(text), isJson: false };
     // The parser's message would quote the response, which may contain a secret.
     const hidden = mayHaveNewSecret(endpoint, response.status) && !isHtml(text);
@@ -125,7 +124,6 @@ export function parseResponse(
   const read = parse(request, endpoint, response, options);
   if (!options.check) return read;
   const { value } = read;
-  const hint = lookHint(request, options.nameOf);
   const page = endpoint.list ? readPage(value) : undefined;
   if (page !== undefined)
     return {
@@ -143,6 +141,7 @@ export function parseResponse(
   );
   if (first === undefined) return { ...read, mismatches: wrong };
   const { field, expected, received } = first;
+  const hint = lookHint(request, options.nameOf);
   const parts = { field, expected, received, status: response.status, hint };
   throw mismatchError(requestText(request), parts, wrong.length - 1);
 }
