@@ -23,34 +23,34 @@ export type { PagedMethod, ServiceClient } from './service-client.ts';
 const { check: _, ...exactShape } = callShape;
 const exactOptions = optionsOf<ExactOptions>(exactShape);
 
-/** Parses the arguments of a call: path parameters, then the body and the query if the endpoint has them, then options. */
-function parseArgs(
-  name: string,
-  endpoint: Endpoint,
-  args: readonly unknown[],
-): [input: CallerInput, options: CallOptions | undefined] {
+type ParsedArguments = [input: CallerInput, options: CallOptions | undefined];
+
+/** Returns the parser of a method's arguments: path parameters, then the body and the query if the endpoint has them, then options. */
+function argumentParser(name: string, endpoint: Endpoint) {
   const names = pathParams(endpoint.path);
   const others = ['body', 'query', 'options'].filter((part) => part === 'options' || part in endpoint);
   const takes = [...names, ...others].join(', ');
-  if (args.length > names.length + others.length) {
-    throw new UsageError(`${name} takes ${takes}; ${args.length} arguments were given`);
-  }
-  const params: Record<string, string> = {};
-  names.forEach((param, index) => {
-    const value = args[index];
-    if (typeof value !== 'string') {
-      throw new UsageError(`${name}: ${param} must be a string; the call is ${name}(${takes})`);
+  return (args: readonly unknown[]): ParsedArguments => {
+    if (args.length > names.length + others.length) {
+      throw new UsageError(`${name} takes ${takes}; ${args.length} arguments were given`);
     }
-    params[param] = value;
-  });
-  const part = (which: string): unknown =>
-    others.includes(which) ? args[names.length + others.indexOf(which)] : undefined;
-  const query = part('query');
-  if (query !== undefined && (typeof query !== 'object' || query === null))
-    throw new UsageError(`${name}: query must be an object; the call is ${name}(${takes})`);
-  const options = part('options');
-  const checked = options === undefined ? undefined : checkOptions(callOptions, options, name);
-  return [{ params, query: query as CallerInput['query'], body: part('body') }, checked];
+    const params: Record<string, string> = {};
+    names.forEach((param, index) => {
+      const value = args[index];
+      if (typeof value !== 'string') {
+        throw new UsageError(`${name}: ${param} must be a string; the call is ${name}(${takes})`);
+      }
+      params[param] = value;
+    });
+    const part = (which: string): unknown =>
+      others.includes(which) ? args[names.length + others.indexOf(which)] : undefined;
+    const query = part('query');
+    if (query !== undefined && (typeof query !== 'object' || query === null))
+      throw new UsageError(`${name}: query must be an object; the call is ${name}(${takes})`);
+    const options = part('options');
+    const checked = options === undefined ? undefined : checkOptions(callOptions, options, name);
+    return [{ params, query: query as CallerInput['query'], body: part('body') }, checked];
+  };
 }
 
 /** Returns the endpoints as methods, in objects by the parts of their names. */
@@ -64,13 +64,14 @@ export function bindApi(caller: Pick<Caller, 'exchange'>): Omit<ServiceClient, '
       if (!Object.hasOwn(group, part)) group[part] = {};
       group = group[part] as Record<string, object>;
     }
+    const parse = argumentParser(name, endpoint);
     const call = async (...args: unknown[]) => {
-      const [input, options] = parseArgs(name, endpoint, args);
+      const [input, options] = parse(args);
       const { value } = await caller.exchange(name, endpoint, input, options);
       if (!endpoint.list || options?.check === false) return value;
       return asList(value, readPage(value));
     };
-    const all = (...args: unknown[]) => readItems(caller, name, endpoint, ...parseArgs(name, endpoint, args));
+    const all = (...args: unknown[]) => readItems(caller, name, endpoint, ...parse(args));
     group[leaf] = endpoint.paged ? Object.assign(call, { all }) : call;
   }
   Object.assign(tree.orders ?? {}, {

@@ -1,4 +1,4 @@
-import { type Endpoint, pathParams } from '../contract/endpoint.ts';
+import type { Endpoint } from '../contract/endpoint.ts';
 import { ConfigError, type NameOf, UsageError } from '../errors.ts';
 import { parseUrl } from '../parse-url.ts';
 
@@ -130,10 +130,10 @@ export function paramProblem(value: string): string | null {
  * @throws UsageError before anything is sent
  */
 export function fillPath(endpoint: Endpoint, params: Readonly<Record<string, string>>, call = ''): string {
-  const names = pathParams(endpoint.path);
-  for (const param of names) {
+  const last = endpoint.path.lastIndexOf('{');
+  return endpoint.path.replace(/\{([^{}]+)\}/g, (_, param: string, index: number) => {
     const value = params[param] ?? '';
-    const isReserved = param === names.at(-1) && endpoint.reserved?.includes(value);
+    const isReserved = index === last && endpoint.reserved?.includes(value);
     const reserved = isReserved ? `must not be "${value}": that path belongs to another endpoint` : null;
     const problem = paramProblem(value) ?? reserved;
     if (problem !== null) {
@@ -141,10 +141,8 @@ export function fillPath(endpoint: Endpoint, params: Readonly<Record<string, str
         hint: `copy ${param} exactly as the service shows it`,
       });
     }
-  }
-  return endpoint.path.replace(/\{([^{}]+)\}/g, (_, param: string) =>
-    encodeURIComponent(params[param] ?? ''),
-  );
+    return encodeURIComponent(value);
+  });
 }
 
 function queryText(key: string, value: unknown, call: string, nameOf: NameOf): string {

@@ -80,6 +80,9 @@ function redirectTarget(
 /** The largest delay of a timer; with a larger one Node fires immediately. */
 const longestTimer = 2 ** 31 - 1;
 
+/** The reason for stopping a request at its timeout. */
+const timedOut = Symbol('timed out');
+
 class HttpTransport implements Transport {
   readonly #options: TransportOptions;
   /** The trust of connections to the receiver, and to its proxy. */
@@ -110,7 +113,6 @@ class HttpTransport implements Transport {
     const proxy = proxyFor(url, proxyEnv);
     const stop = new Stop();
     const onAbort = () => stop.call(signal?.reason);
-    const timedOut = Symbol('timed out');
     const timer = setTimeout(() => stop.call(timedOut), Math.min(timeoutMs, longestTimer));
     signal?.addEventListener('abort', onAbort, { once: true });
     this.#running.add(stop);
