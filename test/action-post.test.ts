@@ -112,29 +112,6 @@ describe('the environment of a preview deployment', () => {
   const left = () =>
     [...on.mock.state.account.environments.values()].filter(({ key }) => key?.startsWith('rg-'));
 
-  it.each(commits)('is deleted once its run was cancelled, if the last step was %s', async (last) => {
-    const key = await killedInPreview(last);
-    expect(left()).toMatchObject([{ key }]);
-    const { code, err, asked } = await post({ RUNGATE_TOKEN: on.mock.token });
-    expect([code, left()]).toEqual([0, []]);
-    expect(asked.filter((endpoint) => endpoint !== 'env.list')).toEqual([
-      'run.status',
-      'run.cancel',
-      'env.delete',
-    ]);
-    expect(err).toContain(`deleted environment ${key}, which the stopped job left behind`);
-  });
-
-  it('stays if the run could not be cancelled', async () => {
-    const key = await killedInPreview();
-    on.mock.faults.add({ kind: 'status', status: 403, endpoint: 'run.cancel', times: 9 });
-    const { code, err } = await post({ RUNGATE_TOKEN: on.mock.token });
-    expect([code, left().length]).toEqual([5, 1]);
-    expect(err).toContain(
-      `environment ${key} was not deleted: a run may still use it\n  → later, run: rungate env delete ${key}`,
-    );
-  });
-
   it('stays if a re-run of the job found it, and was stopped before it found the run', async () => {
     const key = await killedInPreview();
     const found = {

@@ -46,12 +46,8 @@ describe('the base of a key', () => {
   });
 
   it.each<[string, Partial<CiContext>, string, string | null]>([
-    ['another job', { job: 'smoke' }, '{}', null],
-    ['another step', { step: '__run_2' }, '{}', null],
-    ['another matrix cell', { matrix: 'node-22' }, '{}', null],
     ['another parallel node', { parallelIndex: 1 }, '{}', null],
     ['another pipeline run', { runId: '78' }, '{}', null],
-    ['another repository', { repository: 'acme/other' }, '{}', null],
     ['another CI', { provider: 'gitlab' }, '{}', null],
     ['another body', {}, '{"ref":"x"}', null],
     ['a salt', {}, '{}', 'cell-1'],

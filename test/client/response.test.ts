@@ -184,38 +184,33 @@ describe('an error says what happened, to what, and what to do', () => {
     );
   });
 
-  test.each<[number, EndpointName, string, string, string]>([
+  test.each<[number, EndpointName, string, RegExp]>([
     [
       401,
       'run.status',
       'unauthorized',
-      'the service refused the API key (401) for GET /api/ci/runs/run_1',
-      'check RUNGATE_API_KEY',
+      /^the service refused the API key \(401\).*: no check RUNGATE_API_KEY/,
     ],
-    [401, 'env.delete', 'unauthorized', 'the service refused the bearer token (401)', 'check RUNGATE_TOKEN'],
     [
-      403,
-      'run.status',
-      'forbidden',
-      'the API key is not allowed to do this (403)',
-      'check the scopes of the key',
+      401,
+      'env.delete',
+      'unauthorized',
+      /^the service refused the bearer token \(401\).*: no check RUNGATE_TOKEN/,
     ],
+    [403, 'run.status', 'forbidden', /the API key is not allowed to do this \(403\).*the scopes of the key/],
     [
       403,
       'env.delete',
       'forbidden',
-      'the bearer token is not allowed to do this (403)',
-      'the permissions of the account',
+      /the bearer token is not allowed to do this.*permissions of the account/,
     ],
-    [429, 'run.status', 'rate_limited', 'rate limit is reached (429)', 'wait a minute'],
-    [503, 'run.status', 'http_error', 'the service failed (503)', 'try again later'],
-    [304, 'run.status', 'redirect', 'responded with a redirect (304)', 'RUNGATE_API_URL'],
-  ])('explains a %i of %s', (code, name, stable, message, hint) => {
+    [429, 'run.status', 'rate_limited', /rate limit is reached \(429\).*wait a minute/],
+    [503, 'run.status', 'http_error', /the service failed \(503\).*try again later/],
+    [304, 'run.status', 'redirect', /responded with a redirect \(304\).*RUNGATE_API_URL/],
+  ])('explains a %i of %s', (code, name, stable, text) => {
     const error = refused(code, '{"error":"no"}', {}, name);
     expect(error.code).toBe(stable);
-    expect(error.message).toContain(message);
-    expect(error.message).toMatch(/: no$/);
-    expect(error.hint).toContain(hint);
+    expect(`${error.message} ${error.hint}`).toMatch(text);
   });
 
   test.each([

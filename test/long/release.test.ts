@@ -15,7 +15,6 @@ import { delimiter, dirname, join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 // @ts-expect-error a build script, which has no types
 import { withRepository } from '../../scripts/repository.mjs';
-import { startMock } from '../../src/mock/server.ts';
 import { root, start } from '../e2e/built.ts';
 import {
   jobsOf,
@@ -145,31 +144,6 @@ describe('npm run release', () => {
         .map((file) => `A\tdist/action/${file}`)
         .sort(),
     );
-  });
-
-  it('tags files that run as an action without installing anything', async () => {
-    await quick('1.2.3');
-    const action = join(dirname(clone), 'action');
-    mkdirSync(action);
-    git('archive', '-o', join(action, 'tag.tar'), 'v1');
-    execFileSync('tar', ['xf', 'tag.tar'], { cwd: action });
-    const mock = await startMock({ outcome: ['passed', 'failed'], duration: 100, retryAfterSeconds: 0.1 });
-    try {
-      const env = {
-        'INPUT_API-URL': mock.url,
-        'INPUT_API-KEY': mock.apiKey,
-        INPUT_PROJECT: 'shop',
-        INPUT_PROCESS: 'checkout',
-        INPUT_STRICT: 'true',
-        RUNNER_TEMP: action,
-        GITHUB_ACTIONS: 'true',
-      };
-      const main = () => start(process.execPath, [join(action, 'action/main.js')], env, action).ended;
-      expect(await main()).toMatchObject({ code: 0 });
-      expect(await main()).toMatchObject({ code: 1 });
-    } finally {
-      await mock.close();
-    }
   });
 
   it('with --dry-run only prints what it would do', async () => {
