@@ -42,6 +42,17 @@ const run = (options: Call) =>
 const requestsTo = (endpoint: string) => mock.requests.filter((request) => request.endpoint === endpoint);
 const keys = () => requestsTo('run.trigger').map((request) => request.headers['idempotency-key']);
 
+/** Aborts at the first event of a kind. */
+const abortOn = (type: GateEvent['type'], reason?: unknown) => {
+  const controller = new AbortController();
+  return {
+    signal: controller.signal,
+    onProgress: (event: GateEvent) => {
+      if (event.type === type) controller.abort(reason);
+    },
+  };
+};
+
 describe('a gate', () => {
   it('returns the shape that the command line prints', async () => {
     const outcome = 'failed';
@@ -108,17 +119,6 @@ describe('an invalid call is refused before anything is sent:', () => {
 });
 
 describe('an abort', () => {
-  /** Aborts at the first event of a kind. */
-  const abortOn = (type: GateEvent['type'], reason?: unknown) => {
-    const controller = new AbortController();
-    return {
-      signal: controller.signal,
-      onProgress: (event: GateEvent) => {
-        if (event.type === type) controller.abort(reason);
-      },
-    };
-  };
-
   it('cancels the run of trigger, and reports that', async () => {
     await play({ outcome: 'stuck' });
     const report = await run({ trigger, ...abortOn('read') });
@@ -200,5 +200,46 @@ describe('the environment of a CI job', () => {
     expect((await run({ trigger })).result).toBe('pass');
     expect(mock.runs[0]?.request).toEqual(trigger);
     expect(readdirSync(folder)).toEqual([]);
+  });
+});
+
+describe('the option deployed', () => {
+  const deployed = (own: object = {}) => ({ url: `${mock.url}/_mock/version`, is: 'v2', ...own });
+
+  it('gates on the deployed build, reports each read, and sends its headers and no credential', async () => {
+    await play({ duration: 60_000, deployed: 'v1,v2@2s' });
+    const events: GateEvent[] = [];
+    const headers = { Authorization: 'Bearer page-secret-1' };
+    const onProgress = (event: GateEvent) => events.push(event);
+    const report = await run({ trigger, onProgress, deployed: deployed({ headers }) });
+    expect(report).toMatchObject({ result: 'pass', deployed: { expected: 'v2', matches: true } });
+    const reads = events.flatMap((event) => (event.type === 'deployed' ? [event] : []));
+    expect(reads).toHaveLength(mock.requests.filter(({ path }) => path.endsWith('/version')).length);
+    expect(reads.slice(1, 5).map(({ text, agreed }) => `${text} ${agreed}`)).toEqual([
+      'v1 false',
+      'v2 false',
+      'v2 false',
+      'v2 true',
+    ]);
+    expect(mock.requests[0]?.headers).toMatchObject({ authorization: 'Bearer page-secret-1' });
+    expect(JSON.stringify(mock.requests[0]?.headers)).not.toContain(mock.apiKey);
+    expect(JSON.stringify([report, events])).not.toContain('page-secret');
+  });
+
+  it('can be stopped before the run is created', async () => {
+    await play({ deployed: 'v1' });
+    const report = await run({ trigger, deployed: deployed(), ...abortOn('deployed') });
+    expect(report).toMatchObject({ result: 'fail', interruptedBy: 'abort', runs: [] });
+    expect(mock.requests.map(({ path }) => path)).toEqual(['/_mock/version']);
+  });
+
+  it.each<[string, object, RegExp]>([
+    ['an empty text', { is: ' ' }, /the expected build is unknown/],
+    ['a URL over http', { url: 'http://shop.example.com/' }, /uses http/],
+    ['a header that cannot be set', { headers: { Host: 'a' } }, /deployed\.headers: "Host" cannot be set/],
+  ])('is refused with %s, before anything is sent', async (_what, wrong, message) => {
+    await play({ deployed: 'v2' });
+    await expect(run({ trigger, deployed: deployed(wrong) })).rejects.toThrow(message);
+    expect(mock.requests).toEqual([]);
   });
 });

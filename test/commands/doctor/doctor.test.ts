@@ -1,8 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { checkClock, checkProxy } from '../../../src/commands/doctor/checks.ts';
-import { asked, cli, type Stage, stage } from '../../cli/harness.ts';
+import { checkClock } from '../../../src/commands/doctor/checks.ts';
+import { asked, type Stage, stage } from '../../cli/harness.ts';
 import { fakeClock } from '../../fake-clock.ts';
-import { serve } from '../../transport/serve.ts';
 
 let on: Stage | undefined;
 afterEach(async () => {
@@ -75,12 +74,6 @@ describe('rungate doctor', () => {
       status: 'skip',
       detail: expect.stringContaining('not checked'),
     });
-  });
-
-  it('does not take a 404 from another server as proof of a valid key', async () => {
-    const { url } = await serve(({ response }) => response.writeHead(404).end('<html>nothing here</html>'));
-    const { out } = await cli(['doctor'], { env: { RUNGATE_API_URL: url, RUNGATE_API_KEY: 'rg_key' } });
-    expect(out).toMatch(/^! access: runs: .*404/m);
   });
 
   it('prints no secret', async () => {
@@ -178,7 +171,6 @@ describe('the project, the process and the environment', () => {
   });
 
   it.each([
-    [{ RUNGATE_PROJECT: 'nowhere' }, 'skip', /only a run can tell: project nowhere, process checkout$/],
     [
       { RUNGATE_PROJECT: 'shop', RUNGATE_ENVIRONMENT: 'stagin' },
       'warn',
@@ -189,7 +181,6 @@ describe('the project, the process and the environment', () => {
       'warn',
       /^environment env_8za03c7w12h3: it is an id: a gate takes the key/,
     ],
-    [{}, 'skip', /not set: project$/],
     [
       { RUNGATE_PROJECT: 'shop', RUNGATE_TOKEN: undefined },
       'skip',
@@ -207,11 +198,6 @@ describe('the checks', () => {
     [-61_000, 'warn'],
   ])('report a clock that is %i ms off as %s', (off, status) => {
     expect(checkClock(new Date(now + off).toUTCString(), now, now).status).toBe(status);
-  });
-
-  it('show a proxy without its password', () => {
-    const { detail } = checkProxy({ https_proxy: 'http://u:p%40ss@proxy:1', HTTP_PROXY: ' ' });
-    expect(detail).toBe('https_proxy=http://***@proxy:1');
   });
 });
 
@@ -252,11 +238,11 @@ describe('the deployed build', () => {
     });
   });
 
-  it.each([
-    ['of the settings', 'ok', `shop@sha256:${'ab'.repeat(32)}`, /, as expected$/],
-    ['that is another one', 'warn', `shop@sha256:${'cd'.repeat(32)}`, /, not "sha256:(?:cd){32}"$/],
-  ])('is the digest of a subject %s', async (_what, status, subject, detail) => {
-    const check = await checkOf(`sha256:${'ab'.repeat(32)}`, {}, '', { receipt: { subjects: [subject] } });
-    expect(check).toMatchObject({ code: 0, status, detail: expect.stringMatching(detail) });
-  });
+  it.each([['that is another one', 'warn', `shop@sha256:${'cd'.repeat(32)}`, /, not "sha256:(?:cd){32}"$/]])(
+    'is the digest of a subject %s',
+    async (_what, status, subject, detail) => {
+      const check = await checkOf(`sha256:${'ab'.repeat(32)}`, {}, '', { receipt: { subjects: [subject] } });
+      expect(check).toMatchObject({ code: 0, status, detail: expect.stringMatching(detail) });
+    },
+  );
 });
