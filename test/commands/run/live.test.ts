@@ -1,7 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Io } from '../../../src/host/io.ts';
 import type { Size } from '../../../src/output/live/model.ts';
 import { memoryIo, type Settings, type Stage, stage, trigger } from '../../cli/harness.ts';
@@ -10,9 +7,9 @@ import { fakeTerminal } from '../../fake-terminal.ts';
 import { type TestScreen, testScreen } from '../../screen.ts';
 
 let on: Stage;
-const folder = mkdtempSync(join(tmpdir(), 'rungate-live-'));
+// Load it first: otherwise a command may end before it is loaded.
+beforeAll(() => import('../../../src/output/live/spinner.ts'));
 afterEach(() => on.close());
-afterAll(() => rmSync(folder, { recursive: true }));
 
 interface Watched {
   code: number;
@@ -53,6 +50,7 @@ async function watch(
   };
   const every: Io['every'] = (_ms, beat) => {
     beats.add(beat);
+    queueMicrotask(() => beats.has(beat) && beat());
     return () => void beats.delete(beat);
   };
   const out: Io['out'] = { ...io.out, columns: size.columns, write: (text) => io.out.write(text) };
@@ -63,6 +61,18 @@ async function watch(
   expect(terminal.listenerCount('resize')).toBe(0);
   return { code, out: printed().out, written: written(), screen } satisfies Watched;
 }
+
+it.each([['orders', 'list'], ['orders', 'summary', '--verify'], ['doctor']])(
+  'a spinner is shown during %s %s %s and removed at the end',
+  async (...argv) => {
+    on = await stage();
+    const { code, written, screen } = await watch(argv);
+    expect(code).toBe(0);
+    expect(written).toMatch(/⠋ (\u001b\[\?7l)?waiting for 127\.0\.0\.1:\d+/);
+    expect(screen.lines().join('\n')).not.toMatch(/waiting|⠋/);
+    expect(written.lastIndexOf('\u001b[?25h')).toBeGreaterThan(written.lastIndexOf('\u001b[?25l'));
+  },
+);
 
 describe('the live view of a wait', () => {
   it('shows each run, and leaves only the notes', async () => {
@@ -90,6 +100,7 @@ describe('the live view of a wait', () => {
     expect(written).not.toContain('\u001b');
     if (flags.length === 0) expect(written).toContain(`${id}: in_progress after 0 ms (0 failed, 0 blocked)`);
     else expect(written).toBe('');
+    expect((await watch(['orders', 'list', ...flags], settings)).written).not.toMatch(/\u001b|waiting/);
   });
 
   it('links only to web addresses', async () => {
