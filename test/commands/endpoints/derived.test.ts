@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { kebab } from '../../../src/commands/endpoints/body-input.ts';
-import { api } from '../../../src/contract/index.ts';
+import { api, type EndpointName } from '../../../src/contract/index.ts';
 import { isList } from '../../../src/contract/shape.ts';
-import { cli, type Stage, stage } from '../../cli/harness.ts';
+import { asked, cli, type Stage, stage } from '../../cli/harness.ts';
 
 let on: Stage;
 beforeEach(async () => {
@@ -211,5 +211,44 @@ describe('an undocumented response', () => {
     expect(out).toMatch(/whsec_/);
     expect(err).toMatch(/store the secret.*rungate login --webhook-secret/);
     expect(err).not.toContain('whsec_');
+  });
+});
+
+it('for a path without /api, the hint says that paths begin with it', async () => {
+  const { code, err } = await on.rungate('api', 'GET', '/environments');
+  expect(code).toBe(5);
+  expect(err).toContain('→ paths of the service begin with /api');
+  expect(err).not.toContain('check the id');
+});
+
+it.each([
+  ['webhooks test wh_1', 'rungate webhooks list'],
+  ['webhooks deliveries get wh_1 dlv_1', 'rungate webhooks deliveries list wh_1'],
+  ['observations get shop obs_1', 'rungate observations list shop'],
+  ['orders get ord_1', 'rungate orders list'],
+])('for an unknown id, the hint names the command that lists the ids: %s', async (line, list) => {
+  const { code, err } = await on.rungate(...line.split(' '));
+  expect(code).toBe(5);
+  expect(err).toMatch(new RegExp(`^ +→ check the id; .*; ${list} shows the ids$`, 'm'));
+});
+
+describe('a success with an undocumented body', () => {
+  it.each<[EndpointName, string[]]>([
+    ['run.cancel', ['run', 'cancel', 'run_1']],
+    ['env.delete', ['env', 'delete', 'e1', '--yes']],
+    ['webhooks.test', ['webhooks', 'test', 'w1']],
+  ])('%s accepts a text that is not JSON, and sends one request', async (endpoint, argv) => {
+    for (const text of ['OK\n', 'Cancelled: \u001b[31mred', '{"half":', '  ', 'a,b\r\n1,2']) {
+      const before = asked(on.mock).filter((name) => name === endpoint).length;
+      on.mock.faults.add({ kind: 'reply', text, contentType: 'text/plain', endpoint });
+      const { code, out } = await on.rungate(...argv, '--json');
+      // `run cancel` prints nothing for an empty body.
+      const none = endpoint === 'run.cancel' ? '' : null;
+      expect({ code, out: out === '' ? '' : JSON.parse(out) }).toEqual({
+        code: 0,
+        out: text.trim() === '' ? none : text,
+      });
+      expect(asked(on.mock).filter((name) => name === endpoint)).toHaveLength(before + 1);
+    }
   });
 });
