@@ -33,17 +33,6 @@ describe('a table on a terminal', () => {
     expect(text.endsWith('\n')).toBe(true);
   });
 
-  test('does not break ids and addresses, however narrow the terminal', async () => {
-    const id = `run_${'0123456789'.repeat(6)}`;
-    const url = `https://app.example.test/runs/${id}?tab=log&from=0,1`;
-    const row = [id, 'a text of several words', url];
-    for (const columns of [20, 40, 80, 120]) {
-      const text = await renderTable({ head: ['ID', 'NAME', 'URL'], rows: [row] }, columns);
-      expect(text).toContain(id);
-      expect(text).toContain(url);
-    }
-  });
-
   test.each(['https://例え.example/テスト/結果', '本番環境-2026', 'é'.repeat(60), 'окружение'.repeat(8)])(
     'does not break %s, which is neither separated by spaces nor in a script without spaces only',
     async (word) => {

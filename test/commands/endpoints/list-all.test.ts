@@ -76,17 +76,6 @@ describe('--all', () => {
     expect(JSON.parse(err).error).toMatchObject({ code: 'forbidden', status: 403 });
   });
 
-  test('prints an item that does not match the API unchanged, and warns once', async () => {
-    const handle: Handler = (page, scene) =>
-      page !== 2 ? ofFive(page, scene) : send(scene, pageText(2, 5, ['{"id":"o3","status":7}', '{}']));
-    const { code, out, err } = await listed(handle, ['--json']);
-    expect(code).toBe(0);
-    expect(lines(out)).toEqual([...rows(1, 2), '{"id":"o3","status":7}', '{}', ...rows(5, 5)]);
-    expect(err).toBe(
-      'warning: the response to GET /api/projects/p1/observations does not match the API: items[0].status: expected a string, received number 7; printed unchanged\n',
-    );
-  });
-
   test('stops at a closed pipe without an error', async () => {
     const handle: Handler = (page, scene) => send(scene, pageText(page, 1000, rows(2 * page - 1, 2 * page)));
     const { code, seen } = await listed(handle, ['--json'], { closed: true });
