@@ -171,6 +171,7 @@ describe.skipIf(skipped)('the documentation site (skipped without Chromium or si
 
   it.each([
     ['flaky', 'gates.md'],
+    ['cancel', 'waiting.md'],
     ['rate limits', 'network.md'],
     ['where is the API key stored', 'keys.md'],
     ['raw response', 'output.md'],
@@ -201,6 +202,16 @@ describe.skipIf(skipped)('the documentation site (skipped without Chromium or si
       'npx rungate mock exec --outcome failed --fault 502@run.status -- bash fixtures/curl-loop.sh',
     ]);
   });
+
+  it.each(['webhooks.md', 'previews.md', 'library.md', 'proof.md'])(
+    'cuts no line of the code blocks of %s at 1,280 px',
+    async (name) => {
+      await open(address(name), { viewport: { width: 1280, height: 800 } });
+      const script =
+        '[...document.querySelectorAll(".vp-doc pre")].filter((pre) => pre.scrollWidth > pre.clientWidth).map((pre) => pre.innerText)';
+      expect(await page.evaluate(script)).toEqual([]);
+    },
+  );
 
   it.each(['light', 'dark'] as const)(
     'has no serious accessibility violations in %s mode',
