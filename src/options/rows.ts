@@ -352,21 +352,21 @@ export const rows = {
     commands: ['gate'],
     common: true,
     flag: '--slice <duration>',
-    help: 'wait no longer than this; if the gate has not ended, exit with 75 and name the command that continues it',
+    help: 'wait no longer than this; if the gate goes on, exit with 75 and name the command that continues it',
   },
   resume: {
     type: text,
     group: 'Wait options:',
     commands: ['gate'],
     flag: '--resume <id>',
-    help: 'continue a gate: the id in the command that a slice prints, or of a detached gate; only output options can be added',
+    help: 'continue the gate that a slice names, or a detached one; only output options can be added',
   },
   new: {
     type: onOff,
     group: 'Wait options:',
     commands: ['gate'],
     flag: '--new',
-    help: 'with --slice: start a new run, even if a gate that was started in this work tree has not ended',
+    help: 'with --slice: start a new run, even if an earlier gate has not ended',
   },
   detach: {
     type: onOff,
@@ -423,7 +423,7 @@ export const rows = {
     file: 'gate',
     library: 'on',
     libraryHelp: 'Actions for single verdicts; they override `strict`.',
-    help: 'action for a verdict: pass, warn or fail, such as failed=warn,blocked=warn; overrides a strict setting from the same source',
+    help: 'action for a verdict: pass, warn or fail, such as failed=warn,blocked=warn',
   },
   cancelOnTimeout: {
     ...wait,
@@ -546,8 +546,7 @@ export const rows = {
     ...reports,
     type: text,
     flag: '--receipt <path>',
-    help: 'file for a signed receipt of the result, for later jobs',
-    forGate: { help: 'file for a signed receipt of the result, for later jobs; a folder/ for several gates' },
+    help: 'file for a signed receipt of the result; a folder/ for several gates',
     note: 'key: RUNGATE_RECEIPT_KEY',
   },
   'receipt.subjects': {
@@ -559,7 +558,7 @@ export const rows = {
     library: 'subjects',
     libraryHelp:
       'The images and files that are tested, as `name@sha256:hex`: subjects of the receipt, beside the commit. Without `deployed.is`, the version page may show one of their digests.',
-    help: 'tested image or file, by digest, for the receipt and the check of the deployed build',
+    help: 'tested image or file, by digest, for the receipt and the deployed build',
   },
   subjectFile: {
     ...reports,

@@ -46,6 +46,7 @@ const optionsElsewhere: Readonly<Record<string, string>> = {
   'rungate webhooks verify': '[Webhooks](webhooks.md#verify)',
   'rungate webhooks listen': '[Webhooks](webhooks.md#listen)',
   'rungate mock serve': '[The mock](mock.md#options)',
+  'rungate hub': '[The hub](hub.md)',
   'rungate receipt verify': '[Receipts](receipts.md#verify)',
 };
 
@@ -168,7 +169,7 @@ class Sections {
     const fresh = parts.filter((part) => !this.written.has(part));
     const homes = parts.flatMap((part) => this.written.get(part) ?? []);
     for (const part of fresh) this.written.set(part, name);
-    const see = [...new Set(homes)].map((home) => `\nThe notes of ${linkTo(home)} also apply here.\n`);
+    const see = [...new Set(homes)].map((home) => `\nSee also the notes of ${linkTo(home)}.\n`);
     const block = fresh.length === 0 ? '' : `\n\`\`\`text\n${fresh.join('\n\n')}\n\`\`\`\n`;
     return `${block}${see.join('')}`;
   }
@@ -287,7 +288,7 @@ Above, the page lists these options by name only. Commands with \`--yes\` cannot
 ${sections.shared()}
 ## Options of every command
 
-Put them before or after the command's name. \`rungate --version\`, \`rungate -V\` and \`rungate version\` show the version. Write durations as \`250ms\`, \`10s\`, \`5m\`, \`1h\` or \`1d\`; a number without a unit is in seconds.
+Put them before or after the command's name. \`rungate --version\` shows the version. Write durations as \`250ms\`, \`10s\`, \`5m\`, \`1h\` or \`1d\`; a number without a unit is in seconds.
 Put variables in quotes. To pass a value that is also the name of an option, write \`=\`: \`--ref=--wait\`.
 ${table(['Global options', ''], globalOptions.map(optionRow))}
 ## Tables

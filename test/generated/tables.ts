@@ -33,10 +33,9 @@ export function withSettings(page: string): string {
 export function withSchemas(page: string): string {
   const rows = Object.entries(documents).map(([name, { about, commands }]) => [
     code(`${name}.json`),
-    commands.map(code).join(', '),
-    about,
+    commands.length === 0 ? about : commands.map(code).join(', '),
   ]);
-  const table = alignedTable([['schema', 'commands', 'document'], ...rows]);
+  const table = alignedTable([['schema', 'commands'], ...rows]);
   return replaced(page, /\| schema +\| commands[\s\S]*?\n(?!\|)/, `${table}\n`);
 }
 

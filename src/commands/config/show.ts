@@ -142,7 +142,7 @@ export const configGet = command({
 export const configPath = command({
   name: 'path',
   summary: 'show where profiles are stored',
-  description: 'Show the path of the profiles file, whether it exists or not.',
+  description: 'Show the path of the profiles file.',
   examples: ['rungate config path'],
   newProfile: true,
   async run(context) {

@@ -204,7 +204,7 @@ export const doctor = command({
   summary: 'check the configuration and suggest fixes',
   heading: 'Gate:',
   description:
-    'Check settings, CI, workflows, proxy, DNS, TLS, clock, credentials, project, process and environment, and suggest fixes. It changes nothing. Exits with 0, or with the exit code of the first failed check. The output never contains secrets, so you can attach the output of --json to a bug report.',
+    'Check settings, CI, workflows, proxy, DNS, TLS, clock, credentials, project, process and environment, and suggest fixes. It changes nothing. Exits with 0, or with the exit code of the first failed check. The output never contains secrets: you can attach --json to a bug report.',
   examples: ['rungate doctor', 'rungate doctor --json  # for a bug report'],
   showsUnreadable: true,
   async run(context) {

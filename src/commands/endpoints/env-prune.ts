@@ -69,7 +69,7 @@ export const envPrune = command({
   name: 'prune',
   summary: 'delete the environments that stopped gates left behind',
   description:
-    'Delete the environments that rungate gate --base-url created and could not delete. Nothing else is deleted: the key and the name must have the form that only rungate uses. This cannot be undone, and requires confirmation or --yes.\nCredential: a bearer token (RUNGATE_TOKEN).',
+    'Delete the environments that rungate gate --base-url created and could not delete, and no others. This cannot be undone, and requires confirmation or --yes.\nCredential: a bearer token (RUNGATE_TOKEN).',
   options: {
     '--older-than <duration>': `minimum age: runs may still use a younger environment (default ${usualAge})`,
     '-y, --yes': 'skip the confirmation',

@@ -57,7 +57,7 @@ const options = {
   ...under('The files:', {
     '--ci <name>': `${providers.join(', ')} or none (default: the CI that the repository uses)`,
     '--merge-queue':
-      'for GitHub: leave pull requests from forks, which have no secrets, to your merge queue (default: their gate fails)',
+      'for GitHub: leave pull requests from forks to your merge queue (default: their gate fails)',
     '--dry-run': 'show the files without writing them',
     '--force':
       'change .rungate.json, keeping its other settings, and replace a workflow that runs rungate or a pipeline that init wrote',

@@ -97,7 +97,7 @@ export const runOpen = command({
   name: 'open',
   summary: 'open the page of a run in your browser',
   description:
-    'Open the page of a run (its appUrl) in your browser. Without a browser, as in CI or a pipe, print the URL instead. BROWSER overrides the command that opens it.',
+    'Open the page of a run (its appUrl) in your browser. Without one, as in CI or a pipe, print the URL. BROWSER overrides the command that opens it.',
   args: { '<runId>': '' },
   examples: ['run=$(rungate run trigger --project shop --process checkout)', 'rungate run open "$run"'],
   async run(context, { runId }) {
