@@ -372,6 +372,7 @@ export const rows = {
     type: onOff,
     group: 'Wait options:',
     commands: ['gate'],
+    common: true,
     flag: '--detach',
     help: 'in a job of a pull request or a merge queue on GitHub: start the run, leave the verdict to a commit status, and end; needs a hub',
   },

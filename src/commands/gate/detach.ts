@@ -68,8 +68,8 @@ async function checkRules({ output }: Context, { github }: Detached, job: Detach
   const branch = output.excerpt(job.branch, 200);
   if (requires === null)
     await output.warn(
-      `nobody checked that ${branch} requires ${shown}: the rules of the branch cannot be read`,
-      'require it, or pull requests can be merged without a verdict',
+      `the rules of ${branch} cannot be read, so they may not require ${shown}`,
+      'check that they do: otherwise pull requests can be merged without a verdict',
     );
   if (requires === false)
     throw new UsageError(`${branch} does not require ${shown}, so nothing would wait for the verdict`, {

@@ -24,13 +24,13 @@ export async function openDetached(io: Io, flags: Flags, settings: Settings) {
   const nameOf = namesFrom(settings, emptySecretHints(io));
   const options = await hubOptionsOf(io, flags, settings);
   if (options === null)
-    throw new ConfigError('--detach needs a hub, which starts the job that decides', {
+    throw new ConfigError('a detached gate needs a hub, which keeps it and starts the job that decides', {
       hint: `set ${nameOf('hub.url')}; how to run a hub: rungate hub --help`,
     });
   const { apiKey, githubToken } = settings;
   if (apiKey === undefined) throw new CredentialError('the API key is not set', { hint: nameOf('give.key') });
   if (githubToken === undefined)
-    throw new CredentialError('no token of GitHub is set, and --detach sets a commit status', {
+    throw new CredentialError('no token of GitHub is set, and a detached gate sets a commit status', {
       hint: `set ${nameOf('githubToken')}: \${{ github.token }} in a job with the permission statuses: write`,
     });
   const { caPem, proxyEnv } = options;
