@@ -2,7 +2,7 @@ import type { DetachableJob } from '../../ci/detachable.ts';
 import { detectCi } from '../../ci/provider.ts';
 import { webUrl } from '../../ci/provider-url.ts';
 import { inTime } from '../../clock.ts';
-import { ConfigError, NetworkError, RungateError } from '../../errors.ts';
+import { ConfigError, HttpError, NetworkError, RungateError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
 import { type DetachedNames, decideMs } from '../../gate/detached/entry.ts';
 import type { StatusState } from '../../gate/detached/github.ts';
@@ -36,7 +36,6 @@ export class DetachedJob implements Keeping {
   /** Null in a job that goes on with the gate. */
   readonly #first: DetachableJob | null;
   readonly #waitMs: number;
-  #isRegistered: boolean;
   #isPending: boolean;
   #replaced: readonly Replaced[] = [];
   #seenUnderWay = () => {};
@@ -58,7 +57,6 @@ export class DetachedJob implements Keeping {
     this.#names = names;
     this.#first = first;
     this.#waitMs = waitMs;
-    this.#isRegistered = isKnown;
     this.#isPending = isKnown;
   }
 
@@ -86,7 +84,6 @@ export class DetachedJob implements Keeping {
         hint: 'shorten its settings, or leave out --detach',
       });
     const { replaced, startsJobs } = await this.#detached.hub.register(request);
-    this.#isRegistered = true;
     this.#replaced = replaced;
     if (startsJobs) return;
     await this.#context.output.warn(
@@ -131,7 +128,9 @@ export class DetachedJob implements Keeping {
     const [run] = event.runs().runs;
     const text = run?.verdict ?? event.error?.code ?? result;
     if (!this.#isPending) {
-      await this.#giveUp(text);
+      const refusal = event.error instanceof HttpError ? event.error.error : undefined;
+      // A newer gate has set the commit status.
+      if (refusal !== 'replaced') await this.#giveUp(text);
       return;
     }
     const page = webUrl(run?.appUrl ?? null);
@@ -169,7 +168,8 @@ export class DetachedJob implements Keeping {
   /** An older success of the commit must not stand for a gate that could not begin. Neither request must succeed. */
   async #giveUp(text: string): Promise<void> {
     await this.#setStatus(this.#names, 'error', text, null).catch(() => {});
-    if (this.#isRegistered) await this.#save({ done: true }).catch(() => {});
+    // The hub may have kept the gate although its response was lost.
+    await this.#save({ done: true }).catch(() => {});
   }
 
   async #look(signal: AbortSignal): Promise<void> {
