@@ -1,8 +1,10 @@
+import { join } from 'node:path';
 import type { Command } from 'commander';
 import { expect, it } from 'vitest';
 import { everyCommand } from '../../src/cli/program.ts';
 import { fullName } from '../../src/commands/command.ts';
 import { commandsPage } from '../generated/commands-page.ts';
+import { textOf } from './pages.ts';
 
 const leaves = (command: Command): Command[] =>
   command.commands.length === 0 ? [command] : command.commands.flatMap(leaves);
@@ -46,4 +48,21 @@ it.each(leaves(program).map((command) => [fullName(command), command] as const))
 
 it('the page begins with the commands', () => {
   expect(page).toMatch(/^# Commands\n\n\| Gate \|/);
+});
+
+/** Returns the pages and the options of each line that leaves options to other pages. */
+const elsewhere = [...page.matchAll(/^Options in (.*?): (`--.*)\.$/gm)].map(([, links = '', flags = '']) => ({
+  paths: [...links.matchAll(/\]\(([^)#]+)/g)].map(([, path = '']) => join('docs/reference', path)),
+  flags: [...flags.matchAll(/--[a-z-]+/g)].map(([flag]) => flag),
+}));
+
+it('the pages that describe options name each of them', () => {
+  expect(elsewhere.length).toBeGreaterThan(5);
+  const missing = elsewhere.flatMap(({ paths, flags }) => {
+    const texts = paths.map(textOf).join('');
+    return flags
+      .filter((flag) => !new RegExp(`${flag}\\b(?!-)`).test(texts))
+      .map((flag) => `${flag}: ${paths}`);
+  });
+  expect(missing).toEqual([]);
 });
