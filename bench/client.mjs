@@ -20,7 +20,9 @@ export function measureClient(rounds) {
     const found = {};
     for (const width of [1, 16]) {
       const run = async (name) => {
-        const { out, mib } = await peakOf([reads, name, String(width)], { env: { URL: url } });
+        const { out, mib } = await peakOf(process.execPath, [reads, name, String(width)], {
+          env: { URL: url },
+        });
         const { first, warm } = JSON.parse(out);
         return { first: { ...first, mib }, warm: { ...warm, mib } };
       };

@@ -37,14 +37,24 @@ export async function timeOf(args, options) {
   return (await runProcess(process.execPath, args, options)).ms;
 }
 
+/** Returns the milliseconds of processor time of one process: other programs change them less than the elapsed time. */
+export async function processorTimeOf(command, args, options) {
+  // bash measures in milliseconds, /usr/bin/time in hundredths of a second.
+  const script = 'TIMEFORMAT="%U %S"; { time "$0" "$@" 2>&4; } 4>&2 2>&3';
+  const measured = ['-c', script, command, ...args];
+  const { extra } = await runProcess('bash', measured, { ...options, pipe: ['pipe'] });
+  const [user, system] = extra.trim().split(' ').map(Number);
+  return (user + system) * 1000;
+}
+
 /** Returns the output and the peak memory in MiB of one Node process. */
-export async function peakOf(args, options) {
+export async function peakOf(node, args, options) {
   const measured = ['--require', peak, ...args];
-  const { out, extra } = await runProcess(process.execPath, measured, { ...options, pipe: ['pipe'] });
+  const { out, extra } = await runProcess(node, measured, { ...options, pipe: ['pipe'] });
   return { out, mib: Number(extra) / 1024 };
 }
 
 /** Returns the peak memory in MiB; measured separately from the time, which the measurement would increase. */
-export async function memoryOf(args, options) {
-  return (await peakOf(args, options)).mib;
+export async function memoryOf(node, args, options) {
+  return (await peakOf(node, args, options)).mib;
 }

@@ -48,6 +48,22 @@ function loadedByWait(tree) {
   ];
 }
 
+/**
+ * Returns the bytes of built files by the package or the part of `src` that they come from, the largest first.
+ * @param {string} tree @param {readonly string[]} files
+ */
+function bytesByPart(tree, files) {
+  const { outputs } = JSON.parse(readFileSync(join(tree, 'dist/metafile-esm.json'), 'utf8'));
+  /** @type {Record<string, number>} */
+  const bytes = {};
+  for (const [path, { bytesInOutput }] of files.flatMap((file) => Object.entries(outputs[file].inputs))) {
+    const [, name, folder] = /node_modules\/((?:@[^/]+\/)?[^/]+)|^(src\/[^/]+)\//.exec(path) ?? [];
+    const part = name ?? folder ?? 'others';
+    bytes[part] = (bytes[part] ?? 0) + bytesInOutput;
+  }
+  return Object.entries(bytes).toSorted(([, one], [, other]) => other - one);
+}
+
 /** @param {string} tree @returns {Record<string, number>} */
 function measured(tree) {
   output(tree, 'npm', 'run', '--silent', 'build');
@@ -61,6 +77,7 @@ function measured(tree) {
     'package, bytes': size,
     'files that `run wait` loads': files.length,
     'their bytes': files.reduce((sum, file) => sum + statSync(join(tree, file)).size, 0),
+    ...Object.fromEntries(bytesByPart(tree, files).map(([part, bytes]) => [`their bytes, ${part}`, bytes])),
   };
 }
 
@@ -79,8 +96,10 @@ function measuredAt(commit) {
 const parent = output(root, 'git', 'status', '--porcelain') === '' ? 'HEAD^' : 'HEAD';
 const commit = output(root, 'git', 'rev-parse', '--short', process.argv[2] ?? parent).trim();
 const before = measuredAt(commit);
+const after = measured(root);
 console.log(`| figure | ${commit} | now | change |\n| --- | --- | --- | --- |`);
-for (const [name, now] of Object.entries(measured(root))) {
-  const change = now - (before[name] ?? 0);
-  console.log(`| ${name} | ${before[name]} | ${now} | ${change > 0 ? '+' : ''}${change} |`);
+for (const name of new Set([...Object.keys(after), ...Object.keys(before)])) {
+  const [then, now] = [before[name] ?? 0, after[name] ?? 0];
+  const change = now - then;
+  console.log(`| ${name} | ${then} | ${now} | ${change > 0 ? '+' : ''}${change} |`);
 }
