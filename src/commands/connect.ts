@@ -47,7 +47,7 @@ function traceExchange(event: ExchangeEvent, excerpt: Output['excerpt']): string
 }
 
 /** GitHub withholds variables from pull requests from forks, too, but not from those of Dependabot. */
-function missingApiUrl(io: Io): ConfigError {
+export function missingApiUrl(io: Io): ConfigError {
   return new ConfigError('no service is set: rungate does not know where to send the request', {
     hint:
       withheldSecretHint(io) ??

@@ -78,6 +78,8 @@ export async function startGitHub() {
     /** Returns the statuses of a context, the newest first. */
     statusesOf: (commit: string, context?: string): Status[] =>
       (statuses.get(commit) ?? []).filter((status) => context === undefined || status.context === context),
+    /** Returns everything that GitHub has received. */
+    all: () => [...statuses.values(), stub.started],
     /** Sets a status as somebody else does. */
     set: (commit: string, status: Status) => {
       statuses.set(commit, [status, ...(statuses.get(commit) ?? [])]);

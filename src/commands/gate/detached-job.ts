@@ -9,6 +9,7 @@ import type { StatusState } from '../../gate/detached/github.ts';
 import { longestSealed } from '../../gate/detached/protocol.ts';
 import { closing, describedAs, isOf, type OpeningStep, opening, stateOf } from '../../gate/detached/steps.ts';
 import { isUnderWay, liveRuns } from '../../gate/plan/saved.ts';
+import { decidingRuns } from '../../gate/report.ts';
 import { runService } from '../../gate/service.ts';
 import type { PlanState } from '../../gate/state.ts';
 import type { EndEvent } from '../../library/reporter.ts';
@@ -125,7 +126,8 @@ export class DetachedJob implements Keeping {
 
   async ended(event: EndEvent, left: readonly (string | null)[]): Promise<void> {
     const { result } = event.report;
-    const [run] = event.runs().runs;
+    const runs = decidingRuns(event.runs());
+    const run = runs.find(({ action }) => action === 'fail') ?? runs[0];
     const text = run?.verdict ?? event.error?.code ?? result;
     if (!this.#isPending) {
       const refusal = event.error instanceof HttpError ? event.error.error : undefined;

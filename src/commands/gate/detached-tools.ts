@@ -6,7 +6,7 @@ import { seal, unseal } from '../../gate/detached/seal.ts';
 import type { Io } from '../../host/io.ts';
 import type { Flags } from '../../options/table.ts';
 import type { Settings } from '../../settings/names.ts';
-import { emptySecretHints } from '../config/credential-guard.ts';
+import { emptySecretHints, withheldSecretHint } from '../config/credential-guard.ts';
 import { hubOptionsOf } from '../connect.ts';
 import { namesFrom } from '../source-names.ts';
 import { emptyState, parseState, type ResumedGate, type StoredGate, stateText } from './store.ts';
@@ -25,7 +25,7 @@ export async function openDetached(io: Io, flags: Flags, settings: Settings) {
   const options = await hubOptionsOf(io, flags, settings);
   if (options === null)
     throw new ConfigError('a detached gate needs a hub, which keeps it and starts the job that decides', {
-      hint: `set ${nameOf('hub.url')}; how to run a hub: rungate hub --help`,
+      hint: withheldSecretHint(io) ?? `set ${nameOf('hub.url')}; how to run a hub: rungate hub --help`,
     });
   const { apiKey, githubToken } = settings;
   if (apiKey === undefined) throw new CredentialError('the API key is not set', { hint: nameOf('give.key') });

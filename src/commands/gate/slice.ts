@@ -13,6 +13,7 @@ import { type Flags, flagName, rows } from '../../options/table.ts';
 import type { Settings } from '../../settings/names.ts';
 import { isLocal, parseApiUrl, receiver } from '../../transport/address.ts';
 import { gateStops } from '../ci-context.ts';
+import { missingApiUrl } from '../connect.ts';
 import type { Context } from '../context.ts';
 import { selfName } from '../init/first-steps.ts';
 import { announce, type Chosen, choose } from './choose.ts';
@@ -146,8 +147,10 @@ export async function openSlice(
   const epoch = clock.now() - began;
   // As for the plan: if the clock jumps during a slice, its times must stay comparable.
   const now = () => Math.floor(epoch + clock.monotonic());
+  const { apiUrl } = settings;
+  if (apiUrl === undefined) throw missingApiUrl(io);
   // A URL with a secret in it is refused before it is stored.
-  parseApiUrl(settings.apiUrl?.value ?? '', receiver('service', nameOf), flags.insecureHttp);
+  parseApiUrl(apiUrl.value, receiver('service', nameOf), flags.insecureHttp);
   const keeping = flags.detach
     ? await (await import('./detach.ts')).keepAtHub(context, ci, planned, resumed)
     : await keepHere(context, ci, planned);
