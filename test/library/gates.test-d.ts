@@ -34,27 +34,6 @@ test('an event has the name of its gate, and its type decides its other fields',
   });
 });
 
-test('valid options compile', () => {
-  const { signal } = new AbortController();
-  void gates({ ...service, gates: { api: { trigger }, web: { trigger, needs: ['api'], advisory: true } } });
-  void gates({
-    ...service,
-    gates: {},
-    strict: true,
-    on: { flaky: 'fail' },
-    retries: 1,
-    failFast: true,
-    signal,
-  });
-  void gates({
-    ...service,
-    gates: { api: { trigger, strict: false, on: { failed: 'warn' }, timeoutMs: 1 } },
-  });
-  void gates({ ...service, gates: Object.fromEntries([['api', { trigger }]]) });
-  void gate({ ...service, trigger, retries: 1, preview: { baseUrl: 'https://shop.example' } });
-  void gate({ ...service, runIds: ['r'], retries: 0 });
-});
-
 test('invalid options do not compile', () => {
   // @ts-expect-error no gates
   void gates({ ...service });

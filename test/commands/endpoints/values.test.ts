@@ -121,12 +121,12 @@ describe('columns', () => {
     expect(err).toBe('warning: --columns: no item has the field "naem": did you mean name?\n');
   });
 
-  it.each([
-    ['an empty name', ['--columns', 'id,,name'], /has an empty name\n.*--columns id,name/],
-    ['JSON', ['--columns', 'id', '--format', 'ndjson'], /no effect on JSON/],
-  ])('with %s are a usage error, and nothing is sent', async (_what, argv, message) => {
-    const { code, err, seen } = await list(argv);
-    expect({ code, seen }).toEqual({ code: 64, seen: [] });
-    expect(err).toMatch(message);
-  });
+  it.each([['JSON', ['--columns', 'id', '--format', 'ndjson'], /no effect on JSON/]])(
+    'with %s are a usage error, and nothing is sent',
+    async (_what, argv, message) => {
+      const { code, err, seen } = await list(argv);
+      expect({ code, seen }).toEqual({ code: 64, seen: [] });
+      expect(err).toMatch(message);
+    },
+  );
 });

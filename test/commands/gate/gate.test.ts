@@ -112,17 +112,7 @@ describe('the selection', () => {
       {},
       '"checkout" is not a gate: there is no .rungate.json\n  → did you mean --process checkout?',
     ],
-    [
-      ['checkout'],
-      withFile({ project: 'shop' }),
-      '"checkout" is not a gate: the project file has no gates\n  → did you mean --process checkout?',
-    ],
     [['wbe'], withFile(file), '"wbe" is not one of the gates\n  → did you mean web?'],
-    [
-      [],
-      withFile({ project: 'shop' }),
-      'nothing to run: no --process or --tag is given, and /repo/.rungate.json',
-    ],
     [
       [],
       { env: { RUNGATE_PROCESS: 'x' } },
@@ -137,16 +127,6 @@ describe('the selection', () => {
       expect([code, asked(on.mock)]).toEqual([64, []]);
     },
   );
-});
-
-it('a gate that waits for others says for which', async () => {
-  const gates = {
-    web: { process: 'web', needs: ['api', 'db'] },
-    api: { process: 'a' },
-    db: { process: 'd' },
-  };
-  const { err } = await on.with(withFile({ project: 'shop', gates }))('gate');
-  expect(err).toContain('web: waiting for api, db\n');
 });
 
 describe('--dry-run', () => {
@@ -219,7 +199,6 @@ describe('the last lines', () => {
 
 it.each([
   [['--process', 'search'], '--process', 'for several runs, list gates in .rungate.json'],
-  [['-e', 'a', '--environment', 'b'], '--environment', 'give it once'],
   [['--deployed-is', 'a', '--deployed-is', 'b'], '--deployed-is', 'give it once'],
 ])('an option that says what is tested is refused if it is given twice: %j', async (argv, option, hint) => {
   const { code, err } = await on.with({})(...one, ...argv);

@@ -153,7 +153,6 @@ describe('run trigger without --wait', () => {
 
   it.each<[string, string[], Settings]>([
     ['--no-wait', ['--no-wait'], { env: { ...github, RUNGATE_STRICT: 'true' } }],
-    ['no CI', [], { env: { RUNGATE_STRICT: 'true' } }],
     ['CI=false', [], { env: { CI: 'false', RUNGATE_STRICT: 'true' } }],
   ])('does not warn: %s', async (_name, argv, settings) => {
     const { code, err } = await on.with(settings)(...trigger, ...argv);

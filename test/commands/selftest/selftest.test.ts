@@ -1,9 +1,9 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { retriesIn } from '../../../src/commands/selftest/judge.ts';
 import { scenarios } from '../../../src/commands/selftest/scenarios.ts';
-import { stepEnvironment, writeShims } from '../../../src/commands/selftest/step.ts';
+import { stepEnvironment } from '../../../src/commands/selftest/step.ts';
 import type { GroupOptions, GroupResult } from '../../../src/host/process-group.ts';
 import { cli, memoryIo, type Result, type Settings, trigger } from '../../cli/harness.ts';
 import { type FakeClock, fakeClock } from '../../fake-clock.ts';
@@ -269,14 +269,6 @@ describe('the environment of the step', () => {
     expect(contents.shim).toBe(`#!/bin/sh\nexec 'node' '/usr/bin/rungate' "$@"\n`);
     expect(existsSync(dirname(seen.TMPDIR ?? ''))).toBe(false);
   });
-
-  it('has the executable itself first on the path on Windows, since a batch file ends with another', () => {
-    const { io } = memoryIo();
-    const folder = io.temporaryFolder();
-    const names = readdirSync(writeShims(folder, { program: [process.execPath], platform: 'win32' }));
-    folder.remove();
-    expect(names.toSorted()).toEqual(['rungate', 'rungate.exe']);
-  });
 });
 
 describe('usage', () => {
@@ -284,7 +276,6 @@ describe('usage', () => {
     [['selftest'], /missing required argument 'command'/],
     [['selftest', '--cancelled', 'blue', '--', 'x'], /--cancelled: "blue" is not one of green, red, any/],
     [['selftest', '--scenario', 'happy', '--', 'x'], /--scenario: "happy" is not one of passed/],
-    [['selftest', '--parallel', '0', '--', 'x'], /--parallel: "0" is not a whole number/],
   ])('%j exits with 64', async (argv, message) => {
     const result = await cli(argv);
     expect(result).toMatchObject({ code: 64, out: '' });
