@@ -3,10 +3,13 @@ import bitbucket from '../../templates/init/bitbucket.yml?raw';
 import buildkite from '../../templates/init/buildkite.yml?raw';
 import circleci from '../../templates/init/circleci.yml?raw';
 import github from '../../templates/init/github.yml?raw';
+import githubResume from '../../templates/init/github-resume.yml?raw';
 import gitlab from '../../templates/init/gitlab.yml?raw';
 import jenkins from '../../templates/init/Jenkinsfile?raw';
+import { resumeInput, resumeWorkflow } from '../gate/detached/protocol.ts';
+import { version } from '../version.ts';
 import type { Provider } from './context.ts';
-import type { Installation } from './installation.ts';
+import { type Installation, pinned } from './installation.ts';
 
 export interface Plan {
   /** The options that select what to run, unless the project file in the repository's root does. */
@@ -24,6 +27,8 @@ export interface Plan {
   readonly defaultBranch: string;
   /** A merge queue merges the pull requests, so that it can run the gate for those from forks. Only for GitHub. */
   readonly mergeQueue: boolean;
+  /** The job ends before the verdict, which a commit status shows. Only for GitHub. */
+  readonly detached: boolean;
   /** The stage of the job, if GitLab's default does not exist. */
   readonly stage?: string;
 }
@@ -50,8 +55,9 @@ export interface Pipeline {
  * Returns the gate as one command. It is the last one of its step: with `exec` and nothing after it, signals to the job's shell
  * reach rungate, and the step has its exit code.
  */
-export function gateCommand({ flags, installation }: Plan): string {
-  return ['exec', installation.start, 'gate', flags].filter((part) => part !== '').join(' ');
+export function gateCommand({ flags, installation, detached }: Plan): string {
+  const parts = ['exec', installation.start, 'gate', detached ? '--detach' : '', flags];
+  return parts.filter((part) => part !== '').join(' ');
 }
 
 function slugOf(folder: string): string {
@@ -91,6 +97,9 @@ function valuesOf(plan: Plan): Readonly<Record<string, unknown>> {
     minutes: Math.max(60, Math.ceil(plan.longestWaitMs / 60_000) + 15),
     branch: quoted(plan.defaultBranch),
     gate: gateCommand(plan),
+    resumeInput,
+    // Its job has no checkout, so no lockfile.
+    pinned: pinned(version).start,
   };
 }
 
@@ -110,15 +119,19 @@ function fill(template: string): (plan: Plan) => string {
   };
 }
 
+const onGitHub = {
+  provider: 'github',
+  title: 'GitHub Actions',
+  keyPlace:
+    'Settings, Secrets and variables, Actions: a secret RUNGATE_API_KEY; for Dependabot pull requests, also under Dependabot',
+  addressPlace: 'the same page, tab Variables: RUNGATE_API_URL',
+} as const;
+
 export const pipelines: readonly Pipeline[] = [
   {
-    provider: 'github',
-    title: 'GitHub Actions',
+    ...onGitHub,
     file: '.github/workflows/rungate.yml',
     added: true,
-    keyPlace:
-      'Settings, Secrets and variables, Actions: a secret RUNGATE_API_KEY; for Dependabot pull requests, also under Dependabot',
-    addressPlace: 'the same page, tab Variables: RUNGATE_API_URL',
     text: fill(github),
   },
   {
@@ -177,6 +190,13 @@ export const pipelines: readonly Pipeline[] = [
     text: fill(buildkite),
   },
 ];
+
+/** The workflow that goes on with detached gates, the same one for all packages of a repository. */
+export const resumePipeline: Pipeline = {
+  ...onGitHub,
+  file: `.github/workflows/${resumeWorkflow}`,
+  text: fill(githubResume),
+};
 
 export function pipelineOf(provider: Provider): Pipeline | undefined {
   return pipelines.find((pipeline) => pipeline.provider === provider);

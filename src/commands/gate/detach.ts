@@ -2,6 +2,7 @@ import type { CiContext } from '../../ci/context.ts';
 import { type DetachableJob, detachableJob } from '../../ci/detachable.ts';
 import { detectCi } from '../../ci/provider.ts';
 import { ConfigError, UsageError } from '../../errors.ts';
+import { contextOf } from '../../gate/detached/steps.ts';
 import { type StartingGate, unnamed } from '../../gate/plan/plan.ts';
 import { subjectOf } from '../../gate/watched-run.ts';
 import type { Io } from '../../host/io.ts';
@@ -55,12 +56,6 @@ function jobOf(context: Context, ci: CiContext, planned: readonly StartingGate<S
   });
 }
 
-/** Returns the name of the commit status, which is the same for each commit. */
-function contextOf(planned: readonly StartingGate[]): string {
-  const names = planned.map(({ name, start }) => (name === unnamed ? subjectOf(start.body).name : name));
-  return `rungate: ${names.join(', ')}`.slice(0, 255);
-}
-
 /** Checks that the status decides: a branch that does not require it could be merged before the verdict. @throws UsageError */
 async function checkRules({ output }: Context, { github }: Detached, job: DetachableJob, context: string) {
   const requires = await github.requires(job.repository, job.branch, context);
@@ -96,7 +91,8 @@ export async function keepAtHub(
   const first = jobOf(context, ci, planned);
   const { repository, commit } = first;
   const id = crypto.randomUUID().replaceAll('-', '').slice(0, 16);
-  const names = { id, repository, commit, context: contextOf(planned) };
+  const gates = planned.map(({ name, start }) => (name === unnamed ? subjectOf(start.body).name : name));
+  const names = { id, repository, commit, context: contextOf(gates.map(String)) };
   const gate = { ...newEntry(context, ci, planned), id };
   const detached = await openDetached(io, flags, settings);
   try {

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { providers } from '../../ci/context.ts';
 import { installationOf } from '../../ci/installation.ts';
 import { likelyProviders } from '../../ci/likely-provider.ts';
-import { type Plan, pipelineOf } from '../../ci/pipelines.ts';
+import { type Plan, pipelineOf, resumePipeline } from '../../ci/pipelines.ts';
 import { defaultBranchOf, detectCi, gitFacts } from '../../ci/provider.ts';
 import { UsageError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
@@ -35,6 +35,7 @@ import {
   longestWaitOf,
   packageOf,
   plannedPipeline,
+  statusOf,
 } from './pipeline.ts';
 import {
   differsError,
@@ -44,7 +45,14 @@ import {
   stepsAfterInit,
   writePlannedFiles,
 } from './planned-files.ts';
-import { changedFields, chooseTarget, differing, projectFileText, type Target } from './project.ts';
+import {
+  changedFields,
+  chooseTarget,
+  differing,
+  type FileFields,
+  projectFileText,
+  type Target,
+} from './project.ts';
 import { skillFolders, writeSkill } from './skill.ts';
 
 const options = {
@@ -58,6 +66,8 @@ const options = {
     '--ci <name>': `${providers.join(', ')} or none (default: the CI that the repository uses)`,
     '--merge-queue':
       'for GitHub: leave pull requests from forks to your merge queue (default: their gate fails)',
+    '--detach':
+      'for GitHub: end the job before the verdict, and write the workflow that a hub starts to set a commit status',
     '--dry-run': 'show the files without writing them',
     '--force':
       'change .rungate.json, keeping its other settings, and replace a workflow that runs rungate or a pipeline that init wrote',
@@ -69,7 +79,7 @@ const options = {
 type InitFlags = FlagsOf<typeof options>;
 
 /** The options of the other files. */
-const besideSkill = 'project process tag environment gates ci mergeQueue pipelineOnly'.split(
+const besideSkill = 'project process tag environment gates ci mergeQueue detach pipelineOnly'.split(
   ' ',
 ) as (keyof InitFlags)[];
 
@@ -80,7 +90,7 @@ interface Configuration {
   readonly file: PlannedFile | null;
   readonly asked: boolean;
   /** The fields of the file that the commands will read. */
-  readonly after: object;
+  readonly after: FileFields;
   readonly addressInFile: boolean;
   /** The settings that the command in the pipeline needs as options: the file does not have them, or has gates too. */
   readonly extra: Answers;
@@ -99,6 +109,12 @@ function refuseBeside(
   if (name === undefined) return;
   const hint = `leave out --${kebab(name)}: ${reason}`;
   throw new UsageError(`${option} and --${kebab(name)} cannot be combined`, { hint });
+}
+
+function refuseOutsideGitHub(flags: InitFlags, ci: CiChoice): void {
+  const name = (['mergeQueue', 'detach'] as const).find((option) => flags[option] === true);
+  if (name !== undefined && ci !== 'github')
+    throw new UsageError(`--${kebab(name)} has no effect with --ci ${ci}`, { hint: 'leave it out' });
 }
 
 function gatesIn(flags: InitFlags): string[] {
@@ -197,6 +213,7 @@ function planFor(
     installation: installationOf(packageRoot, version, ownImage),
     defaultBranch: defaultBranchOf((args) => io.capture(['git', ...args])),
     mergeQueue: flags.mergeQueue === true,
+    detached: flags.detach === true,
   };
 }
 
@@ -241,6 +258,11 @@ export const init = command({
       return writeSkill(context, flags);
     }
     // Check this before any prompt.
+    if (flags.detach === true) {
+      const reason =
+        'a job that is skipped for a fork sets no commit status, so its pull request could not enter the queue';
+      refuseBeside('--detach', flags, ['mergeQueue'], reason);
+    }
     const named = flags.ci === undefined ? null : oneOf('--ci', [...providers, 'none'] as const, flags.ci);
     const root = findRoot(io.cwd, io.exists) ?? io.cwd;
     const configuration = await configure(context, root, flags);
@@ -249,12 +271,12 @@ export const init = command({
     if (file === null && ci === 'none') {
       throw new UsageError('--pipeline-only needs a CI system', { hint: 'choose one with --ci' });
     }
-    if (flags.mergeQueue === true && ci !== 'github')
-      throw new UsageError(`--merge-queue has no effect with --ci ${ci}`, { hint: 'leave it out' });
+    refuseOutsideGitHub(flags, ci);
     const pipeline = ci === 'none' ? undefined : pipelineOf(ci);
     const plan = planFor(context, configuration, root, ci, flags);
     const files: PlannedFile[] = file === null ? [] : [file];
     if (pipeline !== undefined) files.push(plannedPipeline(root, pipeline, plan, io, force));
+    if (plan.detached) files.push(plannedPipeline(root, resumePipeline, plan, io, force));
     const kept = files.find(({ fate }) => fate === 'differs');
     if (file === null && kept !== undefined) throw differsError(io, kept.path);
     const fresh = files.filter(({ fate }) => fate === 'written').map(({ path }) => displayPath(io, path));
@@ -269,8 +291,9 @@ export const init = command({
     };
     const command = ci !== 'none' && pipeline === undefined ? bareCommand(plan) : null;
     const report = { schemaVersion: 1, dryRun, ci, files, command } as const;
+    const status = plan.detached ? statusOf(configuration.after, extra) : null;
     const chosen = flags.ci === 'none' ? null : ci;
-    await reportFiles(context, report, stepsAfterInit(chosen, pipeline, plan, commands));
+    await reportFiles(context, report, stepsAfterInit(chosen, pipeline, plan, commands, status));
     await warnAfter(context, configuration, ci);
     return exitCodes.ok;
   },

@@ -2,8 +2,9 @@ import { basename, dirname, join, relative } from 'node:path';
 import { gitlabStage, isWritten } from '../../ci/existing-pipeline.ts';
 import { gateCommand, type Pipeline, type Plan, pipelineFile } from '../../ci/pipelines.ts';
 import { UsageError } from '../../errors.ts';
+import { contextOf } from '../../gate/detached/steps.ts';
 import { usualDeployedMs, usualLimits } from '../../gate/limits.ts';
-import { longestPathMs } from '../../gate/plan/graph.ts';
+import { inOrder, longestPathMs } from '../../gate/plan/graph.ts';
 import type { Io } from '../../host/io.ts';
 import { groupOf } from '../../options/table.ts';
 import { usualReadyMs } from '../../preview/plan.ts';
@@ -14,6 +15,7 @@ import { readProjectFile } from '../../settings/project-file.ts';
 import { echoed } from '../../suggest.ts';
 import type { Answers } from './answers.ts';
 import type { PlannedFile } from './planned-files.ts';
+import type { FileFields } from './project.ts';
 
 /**
  * Each CI has other special characters; slugs, keys, URLs and paths rarely contain any. YAML reads a colon before a space as the end of
@@ -64,12 +66,30 @@ export function configFlag(root: string, path: string, shown: string): string[] 
   return [`--config ${plainArgument('the path', file, hint)}`];
 }
 
+const readFields = (fields: object) =>
+  readProjectFile('.rungate.json', new TextEncoder().encode(JSON.stringify(fields)));
+
+/**
+ * Returns the name of the commit status of a detached gate with this project file, or null if that depends on more than the file.
+ * @param extra the options of the command
+ */
+export function statusOf(fields: FileFields, extra: Answers): string | null {
+  if (fields.branches !== undefined) return null;
+  const one = extra.process ?? extra.tags;
+  const gates = one === undefined ? inOrder([...readFields(fields).gates.values()].map(planNode)) : [];
+  if (gates.length > 0) return contextOf(gates.map(({ name }) => name));
+  const project = extra.project ?? fields.project;
+  const selected = one ?? fields.process ?? fields.tags;
+  if (project === undefined || selected === undefined) return null;
+  return contextOf([`${project} / ${[selected].flat().join(', ')}`]);
+}
+
 /**
  * Returns the longest time that `rungate gate` waits with this project file, in milliseconds.
  * @param one an option of the command says what to run, so that it does not run the gates of the file
  */
 export function longestWaitOf(fields: object, one: boolean): number {
-  const file = readProjectFile('.rungate.json', new TextEncoder().encode(JSON.stringify(fields)));
+  const file = readFields(fields);
   const waits = [file, ...file.branches.values()].map((section) => {
     const settings = mergeSettings([...section.sources, ...file.sources]);
     const timeout = settings.timeout?.value ?? usualLimits.timeoutMs;

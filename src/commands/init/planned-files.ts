@@ -1,5 +1,5 @@
 import { dirname, relative } from 'node:path';
-import type { Pipeline, Plan } from '../../ci/pipelines.ts';
+import { type Pipeline, type Plan, resumePipeline } from '../../ci/pipelines.ts';
 import { ConfigError, UsageError } from '../../errors.ts';
 import type { Io } from '../../host/io.ts';
 import { wantsJson } from '../../output/json.ts';
@@ -82,17 +82,34 @@ export async function reportFiles(
   for (const line of next) await output.note(line);
 }
 
+const hubSteps = [
+  '  hub      the same page: a secret RUNGATE_HUB_TOKEN, and a variable RUNGATE_HUB_URL',
+  '           where the hub runs: RUNGATE_GITHUB_TOKEN, a token of GitHub with actions: write',
+];
+
+/** Returns the steps after the commit. */
+function statusSteps({ defaultBranch }: Plan, status: string | null): string[] {
+  const name = status === null ? 'the commit status that the first gate names' : `"${excerpt(status, 255)}"`;
+  return [
+    `  merge    first ${resumePipeline.file}: GitHub starts it only on ${excerpt(defaultBranch)}`,
+    `  require  Settings, Rules, Rulesets, Require status checks to pass: ${name}`,
+    '           (a job that needs the gate runs before the verdict: only this status is the gate)',
+  ];
+}
+
 /**
  * Returns the next steps for the user.
  * @param ci null if the user has chosen none
  * @param pipeline the one for the CI, if its format is known
  * @param commands the commands of this machine for a gate and for another init
+ * @param status the commit status of a detached gate, if its name is known
  */
 export function stepsAfterInit(
   ci: CiChoice | null,
   pipeline: Pipeline | undefined,
   plan: Plan,
   { self, gate, init }: Readonly<Record<'self' | 'gate' | 'init', string>>,
+  status: string | null,
 ): string[] {
   const lines = ['Next:'];
   const { files = [] } = ci === null || ci === 'none' ? {} : plan.installation;
@@ -103,6 +120,7 @@ export function stepsAfterInit(
     lines.push(`  key      ${pipeline?.keyPlace ?? "the CI's secret store: RUNGATE_API_KEY"}`);
     if (!plan.addressInFile)
       lines.push(`  url      ${pipeline?.addressPlace ?? 'a variable in the same place: RUNGATE_API_URL'}`);
+    if (plan.detached) lines.push(...hubSteps);
     if (caveat !== null) {
       const pinned = start.split(' ').at(-1);
       lines.push(`  rungate  the pipeline runs ${pinned}, not the version in a lockfile:`);
@@ -116,5 +134,6 @@ export function stepsAfterInit(
     `  offline  ${self} mock exec --retry-after 1 -- ${gate}`,
     `  commit   the new files; they contain no secret${files.length > 0 ? ', and' : ''}`,
     ...(files.length > 0 ? [`           ${excerpt(files.join(', '), 400)}`] : []),
+    ...(plan.detached ? statusSteps(plan, status) : []),
   ];
 }

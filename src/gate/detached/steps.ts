@@ -27,6 +27,12 @@ export function stateOf(result: string, exitCode: number): StatusState {
   return verdictCodes.includes(exitCode) ? 'failure' : 'error';
 }
 
+const longestContext = 255;
+
+/** Returns the name of the commit status, which is the same for each commit. @param names those of the gates, in their order */
+export const contextOf = (names: readonly string[]): string =>
+  `rungate: ${names.join(', ')}`.slice(0, longestContext);
+
 const mark = (id: string) => ` (gate ${id})`;
 /** GitHub cuts nothing: a longer description is refused. */
 const longest = 140;

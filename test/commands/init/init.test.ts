@@ -1,8 +1,12 @@
+import { parseYaml } from '@redocly/openapi-core';
 import { Ajv } from 'ajv';
 import { describe, expect, it } from 'vitest';
 import type { Provider } from '../../../src/ci/context.ts';
-import { pipelines } from '../../../src/ci/pipelines.ts';
+import { pipelines, resumePipeline } from '../../../src/ci/pipelines.ts';
+import { resumeInput } from '../../../src/gate/detached/protocol.ts';
+import { version } from '../../../src/version.ts';
 import { cli, type Settings } from '../../cli/harness.ts';
+import type { Yaml } from '../../docs/ci-job.ts';
 import { createSettingsSchema } from '../../generated/settings-schema.ts';
 
 const remote = 'git@github.com:acme/shop.git';
@@ -16,6 +20,12 @@ function repository(more: Settings = {}): Settings & { files: Record<string, str
   return { cwd: '/repo', captured, ...more, files };
 }
 
+/** The variables of a detached gate. */
+const hubEnv = {
+  RUNGATE_HUB_URL: '${{ vars.RUNGATE_HUB_URL }}',
+  RUNGATE_HUB_TOKEN: '${{ secrets.RUNGATE_HUB_TOKEN }}',
+  RUNGATE_GITHUB_TOKEN: '${{ github.token }}',
+};
 const flags = ['--project', 'shop', '--process', 'checkout'] as const;
 
 /** Returns the input for each prompt in turn, and undefined after the last. */
@@ -120,6 +130,140 @@ describe('the workflow for GitHub', () => {
       const replaced = await cli(['init', ...flags, '--ci', 'github', '--force', ...queue], world);
       expect(replaced.err).not.toContain('warning');
     }
+  });
+});
+
+describe('init --detach', () => {
+  const resume = `/repo/${resumePipeline.file}`;
+  const detach = ['init', ...flags, '--ci', 'github', '--detach'];
+
+  it('writes the workflow of the gate and the one that a hub starts, and lists what a person must do', async () => {
+    const world = repository();
+    const { code, out, err } = await cli(detach, world);
+    expect({ code, out }).toEqual({
+      code: 0,
+      out: 'wrote .rungate.json\nwrote .github/workflows/rungate.yml\nwrote .github/workflows/rungate-resume.yml\n',
+    });
+    for (const step of [
+      /secret RUNGATE_HUB_TOKEN, and a variable RUNGATE_HUB_URL/,
+      /RUNGATE_GITHUB_TOKEN, a token of GitHub with actions: write/,
+      /merge .*first \.github\/workflows\/rungate-resume\.yml: .* on main\n/,
+      /require .*: "rungate: shop \/ checkout"\n/,
+    ])
+      expect(err).toMatch(step);
+    expect((await cli(detach, world)).out).toBe(
+      'unchanged: .rungate.json\nunchanged: .github/workflows/rungate.yml\nunchanged: .github/workflows/rungate-resume.yml\n',
+    );
+  });
+
+  it('shows both workflows with --dry-run', async () => {
+    const world = repository();
+    const { code, out } = await cli([...detach, '--dry-run'], world);
+    expect(code).toBe(0);
+    expect(out).toMatch(
+      /would write \.github\/workflows\/rungate\.yml\n[\s\S]* gate --detach\n[\s\S]*would write \.github\/workflows\/rungate-resume\.yml\n[\s\S]* gate --resume "\$ID"\n/,
+    );
+    expect(Object.keys(world.files)).toEqual(['/repo/.git']);
+  });
+
+  it('starts the gate only for pull requests and merge queues, with no other permission than it uses', async () => {
+    const world = repository();
+    await cli(detach, world);
+    const written = parseYaml(world.files[workflow] ?? '') as Yaml;
+    expect(written.on).toEqual({ pull_request: null, merge_group: null });
+    expect(written.permissions).toEqual({ contents: 'read', statuses: 'write' });
+    const [job, ...others] = Object.values<Yaml>(written.jobs);
+    expect([others, job.permissions, job.if]).toEqual([[], undefined, undefined]);
+    expect(job.steps.at(-1)).toEqual({
+      run: expect.stringMatching(/^exec npx --yes rungate@[\d.]+ gate --detach$/),
+      env: {
+        RUNGATE_API_URL: '${{ vars.RUNGATE_API_URL }}',
+        RUNGATE_API_KEY: '${{ secrets.RUNGATE_API_KEY }}',
+        ...hubEnv,
+      },
+    });
+  });
+
+  it('goes on with the gate that the hub names, without a checkout, and passes the id as data', async () => {
+    const world = repository();
+    await cli(detach, world);
+    const written = parseYaml(world.files[resume] ?? '') as Yaml;
+    expect(written.on).toEqual({
+      workflow_dispatch: {
+        inputs: { [resumeInput]: expect.objectContaining({ required: true, type: 'string' }) },
+      },
+    });
+    expect(written.permissions).toEqual({ statuses: 'write' });
+    expect(written['run-name']).toContain(`\${{ inputs.${resumeInput} }}`);
+    const [job, ...others] = Object.values<Yaml>(written.jobs);
+    expect([others, job.permissions, job['timeout-minutes']]).toEqual([[], undefined, 10]);
+    expect(job.steps).toEqual([
+      {
+        run: `exec npx --yes rungate@${version} gate --resume "$ID"`,
+        env: {
+          ID: `\${{ inputs.${resumeInput} }}`,
+          RUNGATE_API_KEY: '${{ secrets.RUNGATE_API_KEY }}',
+          ...hubEnv,
+        },
+      },
+    ]);
+  });
+
+  it.each<[string, object, string | RegExp]>([
+    ['of tags', { project: 'shop', tags: ['smoke', 'cart'] }, '"rungate: shop / smoke, cart"'],
+    [
+      'of gates, in the order in which they run',
+      { project: 'shop', gates: { web: { process: 'web', needs: ['api'] }, api: { process: 'api' } } },
+      '"rungate: api, web"',
+    ],
+    [
+      'that depends on the branch',
+      { project: 'shop', process: 'checkout', branches: { main: { process: 'all' } } },
+      /require .*: the commit status that the first gate names\n/,
+    ],
+  ])('names the status %s', async (_what, fields, name) => {
+    const world = repository({ files: { [file]: JSON.stringify(fields) } });
+    const { code, err } = await cli(['init', '--ci', 'github', '--detach'], world);
+    expect(code, err).toBe(0);
+    expect(err).toMatch(name);
+  });
+
+  it('writes one workflow for the hub in a repository with several packages', async () => {
+    const files = { '/repo/packages/web/package.json': '{}', '/repo/packages/api/package.json': '{}' };
+    const world = repository({ files });
+    for (const name of ['web', 'api']) {
+      const { code } = await cli(detach, { ...world, cwd: `/repo/packages/${name}` });
+      expect(code).toBe(0);
+    }
+    expect(Object.keys(world.files).filter((path) => path.includes('workflows'))).toEqual([
+      '/repo/.github/workflows/rungate-packages-web.yml',
+      resume,
+      '/repo/.github/workflows/rungate-packages-api.yml',
+    ]);
+  });
+
+  it('does not replace a workflow of that name with other content, and shows what to write there', async () => {
+    const world = repository({ files: { [resume]: 'name: mine\n' } });
+    const { code, out } = await cli([...detach, '--force'], world);
+    expect(code).toBe(0);
+    expect(out).toContain(
+      'add this, or replace an earlier version with it, in .github/workflows/rungate-resume.yml\n\nname: rungate-resume\n',
+    );
+    expect(world.files[resume]).toBe('name: mine\n');
+  });
+
+  it.each<[string, readonly string[], RegExp]>([
+    ['another CI', ['--ci', 'gitlab'], /--detach has no effect with --ci gitlab/],
+    ['no CI', ['--ci', 'none'], /--detach has no effect with --ci none/],
+    ['a merge queue for forks', ['--ci', 'github', '--merge-queue'], /--detach and --merge-queue cannot be/],
+    ['the skill', ['--skill'], /--skill and --\w+ cannot be combined/],
+  ])('refuses %s, and writes nothing', async (_what, more, message) => {
+    const world = repository();
+    const given = more[0] === '--skill' ? [] : flags;
+    const { code, out, err } = await cli(['init', ...given, '--detach', ...more], world);
+    expect({ code, out }).toEqual({ code: 64, out: '' });
+    expect(err).toMatch(message);
+    expect(Object.keys(world.files)).toEqual(['/repo/.git']);
   });
 });
 
