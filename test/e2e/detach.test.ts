@@ -3,8 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createClient, otherFields } from '../../src/index.ts';
+import { endRun } from '../../src/mock/handlers/run.ts';
 import { type MockServer, startMock } from '../../src/mock/server.ts';
+import { freePort } from '../free-port.ts';
 import { type GitHubStub, startGitHub } from '../github/stub.ts';
+import { isRedisMissing, startRedis } from '../hub/redis.ts';
 import { until } from '../until.ts';
 import { type Ended, type Running, rungate } from './built.ts';
 
@@ -45,40 +48,28 @@ function job(args: readonly string[], env: Record<string, string> = {}): Running
   return one;
 }
 
-/** Returns the environment of a job for a pull request, or for a merge queue. */
-function event(name: 'pull_request' | 'merge_group', commit = head, run = '1'): Record<string, string> {
-  const path = join(folder, `event-${run}.json`);
-  const of =
-    name === 'pull_request'
-      ? {
-          pull_request: {
-            number: 7,
-            head: { sha: commit, repo: { full_name: repository } },
-            base: { ref: 'main' },
-          },
-        }
-      : { merge_group: { head_sha: commit, base_ref: 'refs/heads/main' } };
-  writeFileSync(
-    path,
-    JSON.stringify({ ...of, repository: { full_name: repository, default_branch: 'main' } }),
-  );
+/** Returns the environment of the job of a pull request. */
+function pullRequest(): Record<string, string> {
+  const path = join(folder, 'event.json');
+  const pull = { number: 7, head: { sha: head, repo: { full_name: repository } }, base: { ref: 'main' } };
+  const event = { pull_request: pull, repository: { full_name: repository, default_branch: 'main' } };
+  writeFileSync(path, JSON.stringify(event));
   return {
-    GITHUB_EVENT_NAME: name,
+    GITHUB_EVENT_NAME: 'pull_request',
     GITHUB_EVENT_PATH: path,
-    GITHUB_RUN_ID: run,
+    GITHUB_RUN_ID: '1',
     GITHUB_JOB: 'gate',
     GITHUB_RUN_ATTEMPT: '1',
-    GITHUB_SHA: commit,
-    GITHUB_REF: name === 'pull_request' ? 'refs/pull/7/merge' : 'refs/heads/gh-readonly-queue/main/pr-7',
+    GITHUB_SHA: head,
+    GITHUB_REF: 'refs/pull/7/merge',
   };
 }
 
 const gate = ['gate', '--project', 'shop', '--process', 'checkout', '--interval', '1s'];
-const detach = (env: Record<string, string> = event('pull_request'), more: readonly string[] = []) =>
-  job([...gate, '--detach', ...more], { RUNGATE_API_URL: mock.url, ...env }).ended;
+const detach = () => job([...gate, '--detach'], { RUNGATE_API_URL: mock.url, ...pullRequest() }).ended;
 
-async function startHub(own: Record<string, string> = {}): Promise<typeof hub> {
-  const one = rungate(['hub', '--port', '0'], {
+async function startHub(own: Record<string, string> = {}, port = 0): Promise<typeof hub> {
+  const one = rungate(['hub', '--port', String(port)], {
     RUNGATE_HUB_TOKEN: hubToken,
     RUNGATE_TENANT_SECRET: tenantSecret,
     RUNGATE_GITHUB_TOKEN: 'hub',
@@ -90,15 +81,12 @@ async function startHub(own: Record<string, string> = {}): Promise<typeof hub> {
   return { ...one, url };
 }
 
-/** Starts the hub, and the service whose runs end so. */
-async function begin(
-  outcome: 'passed' | 'failed' | 'blocked' | 'cancelled',
-  duration: number,
-): Promise<void> {
-  hub = await startHub();
-  mock = await startMock({ deliveries: 'loopback', duration, outcome, tenantSecret, retryAfterSeconds: 1 });
+/** Starts the hub, and the service. */
+async function begin(own: Record<string, string> = {}): Promise<void> {
+  hub = await startHub(own, await freePort());
+  mock = await startMock({ deliveries: 'loopback', outcome: 'stuck', tenantSecret });
   const client = createClient({ apiUrl: mock.url, apiKey: mock.apiKey, token: mock.token });
-  const hook = { url: `${hub.url}/deliveries`, events: ['run.started', 'run.completed'] };
+  const hook = { url: `${hub.url}/deliveries`, events: ['run.completed', 'run.cancelled'] };
   await client.webhooks.create(otherFields(hook));
   await client.close();
 }
@@ -115,6 +103,16 @@ beforeEach(async () => {
   };
 });
 
+/** Ends the only run. */
+function end(as: 'passed' | 'failed'): void {
+  for (const run of mock.state.runs.values()) endRun(mock.state, run, as, undefined);
+}
+
+async function killHub(): Promise<void> {
+  hub.child.kill('SIGKILL');
+  await hub.ended;
+}
+
 afterEach(async () => {
   for (const { child } of running) child.kill('SIGKILL');
   await Promise.all(running.splice(0).map(({ ended }) => ended));
@@ -124,21 +122,57 @@ afterEach(async () => {
   expect(github.mistakes).toEqual([]);
 });
 
-const latest = (commit = head) => github.statusesOf(commit, context)[0];
-const decided = async (commit = head) => {
-  await until(() => latest(commit) !== undefined && latest(commit)?.state !== 'pending');
+const latest = () => github.statusesOf(head, context)[0];
+async function decided() {
+  await until(() => latest()?.state !== 'pending');
   await Promise.all(jobs);
-  return latest(commit);
-};
+  return latest();
+}
 
 it('a detached gate ends its job with a pending commit status, which the job of the hub decides', async () => {
-  await begin('passed', 4_000);
+  await begin();
   const first = await detach();
-  expect(first.code).toBe(0);
-  expect(first.err).toContain(`no verdict yet: the commit status "${context}" is pending, and decides`);
-  const [pending] = github.statusesOf(head).toReversed();
-  expect(pending?.state).toBe('pending');
-  const status = await decided();
-  expect(status?.state).toBe('success');
+  expect([first.code, first.err]).toEqual([0, expect.stringContaining('no verdict yet')]);
+  expect(latest()?.state).toBe('pending');
+  end('passed');
+  expect(await decided()).toMatchObject({ state: 'success' });
   expect(await Promise.all(jobs)).toMatchObject([{ code: 0 }]);
+});
+
+it('without its hub, a gate starts no run, and an older success does not stand for it', async () => {
+  await begin();
+  await killHub();
+  github.set(head, { state: 'success', context, description: 'older' });
+  const first = await detach();
+  expect([first.code, first.err]).toEqual([7, expect.stringContaining(hub.url.slice('http://'.length))]);
+  expect([latest()?.state, mock.state.runs.size]).toEqual(['error', 0]);
+});
+
+it.skipIf(isRedisMissing)('a hub that was killed goes on with the gates in Redis', async () => {
+  const redis = await startRedis();
+  try {
+    const own = { RUNGATE_HUB_REDIS_URL: redis.url };
+    await begin(own);
+    expect((await detach()).code).toBe(0);
+    await killHub();
+    hub = await startHub(own, Number(new URL(hub.url).port));
+    end('failed');
+    expect(await decided()).toMatchObject({ state: 'failure' });
+    expect(await Promise.all(jobs)).toMatchObject([{ code: 1 }]);
+  } finally {
+    await redis.stop();
+  }
+});
+
+it('a hub that was killed without Redis has lost the gate: its status stays pending, as the job says', async () => {
+  await begin();
+  const first = await detach();
+  const [, id = ''] = /\(gate ([0-9a-f]{16})\)$/.exec(latest()?.description ?? '') ?? [];
+  expect([first.code, latest()?.state]).toEqual([0, 'pending']);
+  await killHub();
+  hub = await startHub({}, Number(new URL(hub.url).port));
+  end('passed');
+  const later = await job(['gate', '--resume', id]).ended;
+  expect([later.code, later.err]).toEqual([5, expect.stringContaining('the hub does not have the gate')]);
+  expect([latest()?.state, jobs]).toEqual(['pending', []]);
 });

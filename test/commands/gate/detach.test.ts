@@ -16,10 +16,13 @@ describe('gate --detach', () => {
   it('replaces an older success of the commit before it creates the run', async () => {
     on = await openCircle();
     on.github.set(head, older);
-    const states: (string | undefined)[] = [];
-    on.github.onStart = () => void states.push(on.latest()?.state);
+    const created: number[] = [];
+    on.github.fail = (request) => {
+      if (request.startsWith('POST')) created.push(on.runs().length);
+      return undefined;
+    };
     await on.ended(on.detach());
-    expect([on.latest()?.state, on.runs().length]).toEqual(['pending', 1]);
+    expect([on.latest()?.state, created, on.runs().length]).toEqual(['pending', [0], 1]);
   });
 
   it('fails without a hub that accepts the gate', async () => {
