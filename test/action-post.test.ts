@@ -1,14 +1,4 @@
-import {
-  appendFileSync,
-  chmodSync,
-  mkdtempSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { appendFileSync, chmodSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runPost, type Toolkit } from '../src/action.ts';
@@ -16,18 +6,16 @@ import { jobOf } from '../src/ci/idempotency.ts';
 import { detectCi } from '../src/ci/provider.ts';
 import { asked, memoryIo, type Stage, stage, trigger } from './cli/harness.ts';
 import { withLimits } from './fake-clock.ts';
+import { folderForTest } from './folders.ts';
 
 let on: Stage;
 let folder: string;
 let journal: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'rungate-post-'));
+  folder = folderForTest();
   journal = join(folder, 'action.journal');
 });
-afterEach(async () => {
-  await on.close();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterEach(() => on.close());
 
 /** Leaves the journal of a main step that was killed after it had created its run. */
 async function killedAfterCreate(env: Record<string, string> = {}): Promise<void> {

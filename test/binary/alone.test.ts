@@ -1,31 +1,20 @@
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { version } from '../../src/version.ts';
 import { program, type Running, start } from '../e2e/built.ts';
+import { folderForFile } from '../folders.ts';
 import { serviceHost, startProxy, startService } from '../transport/proxied.ts';
 
 /** A folder with a repository, and the only folder on the path: rungate and the shell, but neither Node nor git. */
-let folder: string;
+const folder = folderForFile();
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'rungate-alone-'));
   mkdirSync(join(folder, 'bin'));
   mkdirSync(join(folder, 'shop/.git'), { recursive: true });
   symlinkSync(program[0], join(folder, 'bin/rungate'));
   symlinkSync('/bin/sh', join(folder, 'bin/sh'));
 });
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const run = (command: string, env: Record<string, string> = {}): Running =>
   start(

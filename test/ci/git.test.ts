@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { gitFacts } from '../../src/ci/provider.ts';
+import { folderForFile } from '../folders.ts';
 
 const none = { remote: null, branch: null, commit: null };
 const sha = '83a20ec058e2fb00e7fa4558c4c6e81e2dcf253d';
@@ -25,7 +25,7 @@ describe('gitFacts', () => {
 });
 
 describe('gitFacts in a real working copy', () => {
-  let folder: string;
+  const folder = folderForFile();
   const git = (...args: string[]) =>
     execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@a.example', ...args], {
       cwd: folder,
@@ -41,11 +41,6 @@ describe('gitFacts in a real working copy', () => {
         return null;
       }
     });
-
-  beforeAll(() => {
-    folder = mkdtempSync(join(tmpdir(), 'rungate-git-'));
-  });
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   test('follows init, commit, remote, branch and a detached HEAD', () => {
     expect(facts()).toEqual(none);

@@ -5,30 +5,28 @@ import {
   existsSync,
   linkSync,
   mkdirSync,
-  mkdtempSync,
   readFileSync,
   rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { parseJournal, runsOf } from '../../src/ci/journal.ts';
 import type { TriggerBody } from '../../src/contract/run.ts';
+import { folderForTest } from '../folders.ts';
 import { openJournal } from '../without-redaction.ts';
 
 let folder: string;
 let path: string;
 let warnings: string[];
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'rungate-journal-'));
+  folder = folderForTest();
   path = join(folder, 'job.journal');
   warnings = [];
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const isRoot = process.getuid?.() === 0;
 const evil = '{"event":"triggering","key":"evil","base":"base","job":"job 1"}\n';

@@ -1,8 +1,8 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type MockOptions, type MockServer, startMock } from '../../src/mock/server.ts';
+import { folderForTest } from '../folders.ts';
 import { until } from '../until.ts';
 import { root, start } from './built.ts';
 
@@ -10,12 +10,9 @@ let mock: MockServer;
 let folder: string;
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'rungate-runner-'));
+  folder = folderForTest();
 });
-afterEach(async () => {
-  await mock.close();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterEach(() => mock.close());
 
 const serve = async (options: MockOptions) => {
   mock = await startMock({ duration: 300, retryAfterSeconds: 0.1, ...options });

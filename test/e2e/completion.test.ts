@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { folderForTest } from '../folders.ts';
 import { isBinary, rungate, shellProgram } from './built.ts';
 import { isMissing } from './terminal.ts';
 
@@ -34,7 +34,7 @@ describe.skipIf(isMissing('bash'))('the function that bash calls', () => {
 const hasPowerShell = spawnSync('pwsh', ['-NoProfile', '-Command', 'exit']).status === 0;
 
 it.skipIf(!hasPowerShell || process.platform === 'win32')('completes in PowerShell', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'rungate-powershell-'));
+  const folder = folderForTest();
   writeFileSync(join(folder, 'rungate'), `#!/bin/sh\nexec ${shellProgram} "$@"\n`, { mode: 0o755 });
   const text = `
     rungate completion powershell | Out-String | Invoke-Expression
@@ -43,13 +43,12 @@ it.skipIf(!hasPowerShell || process.platform === 'win32')('completes in PowerShe
     }`;
   const env = { ...process.env, PATH: `${folder}:${process.env.PATH}` };
   const { stdout } = spawnSync('pwsh', ['-NoProfile', '-Command', text], { encoding: 'utf8', env });
-  rmSync(folder, { recursive: true });
   expect(stdout.split(/\r?\n/).slice(0, -1)).toEqual(['run', '--max-attempts', 'ndjson', '--format=ndjson']);
 });
 
 describe('the program that the scripts call', () => {
   it.skipIf(isBinary)('ends even if the DNS look-up of the service is still pending', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'rungate-completion-'));
+    const folder = folderForTest();
     // A DNS look-up cannot be cancelled and keeps the process alive, here for ten minutes.
     const slow = `import dns from 'node:dns';
       dns.lookup = () => { console.error('searching'); setTimeout(() => {}, 600_000); };`;
@@ -63,7 +62,6 @@ describe('the program that the scripts call', () => {
       },
     );
     const ended = await running.ended;
-    rmSync(folder, { recursive: true });
     expect(ended).toMatchObject({ code: 0, out: 'words\n', err: 'searching\n' });
   });
 });

@@ -1,10 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createClient, otherFields } from '../../src/index.ts';
 import { endRun } from '../../src/mock/handlers/run.ts';
 import { type MockServer, startMock } from '../../src/mock/server.ts';
+import { folderForTest } from '../folders.ts';
 import { freePort } from '../free-port.ts';
 import { type GitHubStub, startGitHub } from '../github/stub.ts';
 import { isRedisMissing, startRedis } from '../hub/redis.ts';
@@ -92,7 +92,7 @@ async function begin(own: Record<string, string> = {}): Promise<void> {
 }
 
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'rungate-detach-'));
+  folder = folderForTest();
   github = await startGitHub();
   github.required = [context];
   github.allow('job', { statuses: 'write' });
@@ -118,7 +118,6 @@ afterEach(async () => {
   await Promise.all(running.splice(0).map(({ ended }) => ended));
   await mock.close();
   await github.close();
-  rmSync(folder, { recursive: true, force: true });
   expect(github.mistakes).toEqual([]);
 });
 

@@ -1,8 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type MockServer, startMock } from '../../src/mock/server.ts';
+import { folderForTest } from '../folders.ts';
 import { until } from '../until.ts';
 import { rungate } from './built.ts';
 
@@ -10,7 +10,7 @@ let folder: string;
 let mock: MockServer;
 let env: Record<string, string>;
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'rungate-gates-'));
+  folder = folderForTest();
   const gates = {
     api: { process: 'api' },
     web: { process: 'web', needs: ['api'] },
@@ -19,10 +19,7 @@ beforeEach(async () => {
   };
   writeFileSync(join(folder, '.rungate.json'), JSON.stringify({ project: 'shop', timeout: '60s', gates }));
 });
-afterEach(async () => {
-  await mock.close();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterEach(() => mock.close());
 
 /** Starts a mock. The runs of api and perf pass, that of web never ends, and that of smoke fails once before one that never ends. */
 async function serve(): Promise<void> {

@@ -1,11 +1,11 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parseYaml } from '@redocly/openapi-core';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type MockServer, startMock } from '../../src/mock/server.ts';
 import { commandIn } from '../docs/command-in.ts';
+import { folderForTest } from '../folders.ts';
 import { program, shellProgram, start } from './built.ts';
 import { inTerminal } from './pty.ts';
 
@@ -13,7 +13,7 @@ let mock: MockServer;
 let folder: string;
 beforeEach(async () => {
   mock = await startMock({ outcome: ['passed', 'failed'], duration: 50, retryAfterSeconds: 0.05 });
-  folder = mkdtempSync(join(tmpdir(), 'rungate-init-'));
+  folder = folderForTest();
   execFileSync('git', ['init', '--quiet', folder]);
   // Replaces npx, which takes half a second longer.
   const npx = join(folder, 'bin/npx');
@@ -21,10 +21,7 @@ beforeEach(async () => {
   writeFileSync(npx, `#!/bin/sh\nshift 2\nexec ${shellProgram} "$@"\n`);
   chmodSync(npx, 0o755);
 });
-afterEach(async () => {
-  rmSync(folder, { recursive: true, force: true });
-  await mock.close();
-});
+afterEach(() => mock.close());
 
 const run = (file: string, args: readonly string[], env: Record<string, string> = {}) =>
   start(

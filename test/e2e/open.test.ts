@@ -1,19 +1,18 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type MockServer, startMock } from '../../src/mock/server.ts';
+import { folderForFile } from '../folders.ts';
 import { program, rungate, start } from './built.ts';
 import { inTerminal } from './pty.ts';
 
 let mock: MockServer;
-let folder: string;
+const folder = folderForFile();
 let env: Record<string, string>;
 let id: string;
 let page: string;
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'rungate-open-'));
   mock = await startMock();
   env = { RUNGATE_API_URL: mock.url, RUNGATE_API_KEY: mock.apiKey, HOME: folder, TF_BUILD: '' };
   const started = await rungate(['run', 'trigger', '--project', 'a', '--process', 'b'], env).ended;
@@ -26,10 +25,7 @@ beforeAll(async () => {
   );
   chmodSync(join(folder, 'x-www-browser'), 0o755);
 });
-afterAll(async () => {
-  await mock.close();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterAll(() => mock.close());
 
 const hasXdgOpen = () => {
   try {

@@ -1,21 +1,18 @@
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type MockOptions, type MockServer, startMock } from '../../src/mock/server.ts';
+import { folderForTest } from '../folders.ts';
 import { statement } from '../receipt/table.ts';
 import { rungate as run, shellProgram, start } from './built.ts';
 
 let mock: MockServer;
 let folder: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'rungate-receipt-'));
+  folder = folderForTest();
 });
-afterEach(async () => {
-  await mock.close();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterEach(() => mock.close());
 
 const commit = 'c'.repeat(40);
 const env = () => ({ RUNGATE_API_URL: mock.url, RUNGATE_API_KEY: mock.apiKey, COMMIT: commit });

@@ -1,8 +1,8 @@
-import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type MockServer, startMock } from '../../src/mock/server.ts';
+import { folderForTest } from '../folders.ts';
 import { until } from '../until.ts';
 import { program, rungate, start } from './built.ts';
 
@@ -66,14 +66,13 @@ describe('run trigger --wait owns its run', () => {
 it.each(['SIGINT', 'SIGTERM'] as const)(
   'a sliced gate cancels its run on %s and reports it, although it has written its state before',
   async (signal) => {
-    const folder = mkdtempSync(join(tmpdir(), 'rungate-stop-'));
+    const folder = folderForTest();
     const gate = ['gate', '--project', 'shop', '--process', 'checkout', '--slice', '50s', '--json'];
     const running = rungate([...gate, '--cancel-on-interrupt'], { ...env, RUNGATE_CONFIG_DIR: folder });
     await running.shows(/in_progress/);
     running.child.kill(signal);
     const { out } = await running.ended;
     expect(JSON.parse(out)).toMatchObject({ interruptedBy: signal, cancellation: 'requested' });
-    rmSync(folder, { recursive: true, force: true });
   },
 );
 
@@ -122,11 +121,10 @@ describe.skipIf(process.platform !== 'linux')('a gate in the background of a she
   it('is stopped in CI', () => orphaned({ CI: 'true' }));
 
   it('is stopped under a package runner, which does not pass signals on', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'rungate-runner-'));
+    const folder = folderForTest();
     const npm = join(folder, 'npm');
     copyFileSync('/bin/bash', npm);
     await orphaned({}, npm);
-    rmSync(folder, { recursive: true, force: true });
   });
 });
 

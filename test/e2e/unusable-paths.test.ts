@@ -1,24 +1,20 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type MockServer, startMock } from '../../src/mock/server.ts';
+import { folderForFile } from '../folders.ts';
 import { program, type Running, rungate as run, start } from './built.ts';
 
 let mock: MockServer;
-let folder: string;
+const folder = folderForFile();
 let running: Running | undefined;
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'rungate-paths-'));
   mock = await startMock({ duration: 0 });
 });
 // A process that is blocked in a system call reacts to no other signal.
 afterEach(() => running?.child.kill('SIGKILL'));
-afterAll(async () => {
-  await mock.close();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterAll(() => mock.close());
 
 const rungate = (args: readonly string[], env: Record<string, string> = {}) => {
   const all = { RUNGATE_API_URL: mock.url, RUNGATE_API_KEY: mock.apiKey, RUNGATE_CONFIG_DIR: folder, ...env };

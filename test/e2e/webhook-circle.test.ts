@@ -1,13 +1,13 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import express from 'express';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createClient, otherFields, type ServiceClient } from '../../src/index.ts';
 import { type MockServer, startMock } from '../../src/mock/server.ts';
 import { deliveryOf, webhook } from '../../src/webhook/receivers/express.ts';
+import { folderForTest } from '../folders.ts';
 import { freePort } from '../free-port.ts';
 import { until } from '../until.ts';
 import { type Running, rungate } from './built.ts';
@@ -25,7 +25,7 @@ interface Hook {
 }
 
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'rungate-circle-'));
+  folder = folderForTest();
   mock = await startMock({ deliveries: 'loopback', duration: 100 });
   client = createClient({ apiUrl: mock.url, apiKey: mock.apiKey, token: mock.token });
   secrets = [];
@@ -51,7 +51,6 @@ afterEach(async () => {
   await client.close();
   await mock.close();
   app.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 /** Starts `rungate webhooks listen` in front of the receiver, with the current secrets. */

@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process';
 import { createHmac } from 'node:crypto';
-import { mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { openSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { folderForTest } from '../folders.ts';
 import { listen as listenOn } from '../listen.ts';
 import { program, type Running, rungate } from './built.ts';
 
@@ -16,11 +16,10 @@ const timestamp = '2026-01-15T11:58:00.000Z';
 let folder: string;
 const children: Running[] = [];
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'rungate-webhooks-'));
+  folder = folderForTest();
 });
 afterEach(() => {
   for (const one of children.splice(0)) one.child.kill('SIGKILL');
-  rmSync(folder, { recursive: true, force: true });
 });
 
 const sign = (body: string | Uint8Array, time = timestamp) =>

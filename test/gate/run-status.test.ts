@@ -106,6 +106,7 @@ describe('a response without a state is broken, and the run may still be going',
     [{ state: ['completed'] }, 'an array'],
     [{ status: 'completed', failed: 0, blocked: 0 }, 'nothing'],
     [null, 'null'],
+    ['completed', 'nothing'],
     [undefined, 'nothing'],
     [[{ state: 'completed', failed: 0, blocked: 0 }], 'an array'],
   ])('%j', (json, received) => {

@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { capture, launch } from '../../src/host/children.ts';
+import { folderForTest } from '../folders.ts';
 
 /** On a busy machine, a program may take longer than rungate waits. */
 const patientMs = 600_000;
@@ -50,20 +50,18 @@ describe.skipIf(process.platform === 'win32')('launch', () => {
   });
 
   test('passes arguments unchanged, and the given environment', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'rungate-launch-'));
+    const folder = folderForTest();
     const script = 'printf "%s\\n" "$@" > "$OUT"';
     const args = ['$(id)', 'a b', '*', '"', "'"];
     await launch(['sh', '-c', script, 'sh', ...args], { ...env, OUT: join(folder, 'out') }, patientMs);
     expect(readFileSync(join(folder, 'out'), 'utf8').trimEnd().split('\n')).toEqual(args);
-    rmSync(folder, { recursive: true });
   });
 
   test('returns true for a program that keeps running', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'rungate-launch-'));
+    const folder = folderForTest();
     execFileSync('mkfifo', [join(folder, 'pipe')]);
     expect(await launch(['cat', join(folder, 'pipe')], env)).toBe(true);
     // `cat` ends now.
     writeFileSync(join(folder, 'pipe'), '');
-    rmSync(folder, { recursive: true });
   });
 });

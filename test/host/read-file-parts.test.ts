@@ -1,20 +1,19 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, openSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { openSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import { partBytes, readParts, silenceMs, streamFile, withNotice } from '../../src/host/read-file.ts';
 import { fakeClock } from '../fake-clock.ts';
+import { folderForTest } from '../folders.ts';
 import { until } from '../until.ts';
 
 let folder: string;
 let path: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'rungate-parts-'));
+  folder = folderForTest();
   path = join(folder, 'file');
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Returns bytes without repetition, so that a part in the wrong place is noticed. */
 const bytesOf = (size: number) =>

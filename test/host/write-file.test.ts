@@ -3,18 +3,15 @@ import { once } from 'node:events';
 import {
   lstatSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   renameSync,
-  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import {
   appendToFile,
   checkWritable,
@@ -22,12 +19,12 @@ import {
   removeFile,
   writeWholeFile,
 } from '../../src/host/write-file.ts';
+import { folderForTest } from '../folders.ts';
 
 let folder: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'rungate-file-'));
+  folder = folderForTest();
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('createSecretFile', () => {
   it('neither removes nor believes to have written a file that has been put in its place', () => {

@@ -1,16 +1,16 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import ts from 'typescript';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { root, start } from '../e2e/built.ts';
+import { folderForFile } from '../folders.ts';
 
 const home = join(root, 'test/bundlers');
 /** A project that uses the package as `npm publish` would send it. */
-let project: string;
+const project = folderForFile();
 
 /** Uses the library, its mock and an entry of each kind, and returns the expected text. */
 const app = `import { createClient, exitCodeOf, gate, HttpError, startMock } from 'rungate';
@@ -44,7 +44,6 @@ beforeAll(async () => {
       .ended;
     if (installed.code !== 0) throw new Error(installed.err);
   }
-  project = mkdtempSync(join(tmpdir(), 'rungate-bundlers-'));
   const packed = await start('npm', ['pack', '--pack-destination', project], {}, root).ended;
   if (packed.code !== 0) throw new Error(packed.err);
   const tarball = readdirSync(project).find((file) => file.endsWith('.tgz')) ?? '';
@@ -61,7 +60,6 @@ beforeAll(async () => {
   };
   for (const [name, text] of Object.entries(files)) writeFileSync(join(project, name), text);
 });
-afterAll(() => rmSync(project, { recursive: true, force: true }));
 
 const resolved = createRequire(join(home, 'package.json')).resolve;
 /** Imports an installed tool, which the type checker does not know. */

@@ -1,22 +1,13 @@
-import {
-  copyFileSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import ts from 'typescript';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { startMock } from '../../src/mock/server.ts';
 import { root, start } from '../e2e/built.ts';
+import { folderForFile } from '../folders.ts';
 
 /** A user's project, with the tarball and common tools installed. */
-let project: string;
+const project = folderForFile();
 
 const tools = [
   'typescript',
@@ -29,7 +20,6 @@ const tools = [
 ];
 
 beforeAll(async () => {
-  project = mkdtempSync(join(tmpdir(), 'rungate-consumer-'));
   const packed = await start('npm', ['pack', '--pack-destination', project], {}, root).ended;
   if (packed.code !== 0) throw new Error(packed.err);
   const tarball = readdirSync(project).find((file) => file.endsWith('.tgz')) ?? '';
@@ -43,7 +33,6 @@ beforeAll(async () => {
     symlinkSync(join(root, 'node_modules', tool), link);
   }
 });
-afterAll(() => rmSync(project, { recursive: true, force: true }));
 
 /** Returns the compiler's errors in files of the project. */
 function compileErrors(files: readonly string[], options: ts.CompilerOptions): string[] {

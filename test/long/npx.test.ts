@@ -1,16 +1,15 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseYaml } from '@redocly/openapi-core';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { type MockServer, startMock } from '../../src/mock/server.ts';
 import { root, start } from '../e2e/built.ts';
+import { folderForFile } from '../folders.ts';
 
-let folder: string;
+const folder = folderForFile();
 let mock: MockServer;
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'rungate-npx-'));
   await start('npm', ['pack', '--pack-destination', folder], {}, root).ended;
   const tarball = readdirSync(folder).find((file) => file.endsWith('.tgz')) ?? '';
   writeFileSync(join(folder, 'package.json'), '{ "private": true }');
@@ -18,7 +17,6 @@ beforeAll(async () => {
     .ended;
   if (installed.code !== 0) throw new Error(installed.err);
 });
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 beforeEach(async () => {
   mock = await startMock({ outcome: 'stuck', retryAfterSeconds: 0.2 });
 });

@@ -1,22 +1,21 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
 import { publint } from 'publint';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 // @ts-expect-error a build script, which has no types
 import { licences } from '../../scripts/licenses.mjs';
 import { root, start } from '../e2e/built.ts';
+import { folderForFile } from '../folders.ts';
 
 /** The package that `npm publish` would send, with the build of `npm run build`. */
-let folder: string;
+const folder = folderForFile();
 let tarball: string;
 let unpacked: string;
 let files: string[];
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'rungate-package-'));
   const packed = await start('npm', ['pack', '--pack-destination', folder], {}, root).ended;
   if (packed.code !== 0) throw new Error(packed.err);
   tarball = join(folder, readdirSync(folder).find((file) => file.endsWith('.tgz')) ?? '');
@@ -27,7 +26,6 @@ beforeAll(async () => {
     .map((entry) => join(entry.parentPath, entry.name).slice(unpacked.length + 1))
     .sort();
 });
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const manifest = () => JSON.parse(readFileSync(join(unpacked, 'package.json'), 'utf8'));
 const bytes = () => new Uint8Array(readFileSync(tarball));

@@ -11,14 +11,14 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { version } from '../../src/version.ts';
 import { textOf } from '../docs/pages.ts';
 import { shellExamples } from '../docs/shell-examples.ts';
 import { root } from '../e2e/built.ts';
 import { buildExecutable } from '../executable.ts';
+import { folderForFile } from '../folders.ts';
 import { releaseJob, runStep, step } from './workflow-steps.ts';
 
 const binary = join(root, 'dist/binary/linux-x64');
@@ -32,7 +32,7 @@ const files = [
   'rungate.cdx.json',
 ];
 
-let folder: string;
+const folder = folderForFile();
 /** The files that the job `archive` uploads. */
 let release: string;
 /** Its output: the checksums. */
@@ -51,7 +51,6 @@ function workplace(content: Record<string, string> = {}): string {
 const pathWith = (where: string) => [join(where, 'bin'), process.env.PATH].join(delimiter);
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'rungate-release-files-'));
   buildExecutable('linux-x64');
   const where = workplace({ 'built/sbom/rungate.cdx.json': '{}' });
   cpSync(binary, join(where, 'built/rungate-linux-x64'), { recursive: true });
@@ -70,7 +69,6 @@ beforeAll(async () => {
   release = join(where, 'release');
   sums = /^sums<<END\n([\s\S]+)\nEND\n$/.exec(readFileSync(output, 'utf8'))?.[1] ?? '';
 }, 120_000);
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('the check of an executable on its runner', () => {
   const text = step(releaseJob('binaries'), /^Check the version/);

@@ -10,12 +10,12 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 // @ts-expect-error a build script, which has no types
 import { withRepository } from '../../scripts/repository.mjs';
 import { root, start } from '../e2e/built.ts';
+import { folderForFile } from '../folders.ts';
 import {
   jobsOf,
   parsed,
@@ -27,7 +27,7 @@ import {
   workflows,
 } from './workflow-steps.ts';
 
-let folder: string;
+const folder = folderForFile();
 let seed: string;
 /** A clone of `origin` with the built action, as after `npm run build`. */
 /** The pages that say that there is no release, until there is one. */
@@ -90,7 +90,6 @@ function commitVersion(version: string): void {
 const pushMain = () => git('push', '-q', 'origin', 'main');
 
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'rungate-release-test-'));
   seed = join(folder, 'seed');
   const files = ['package.json', 'package-lock.json', 'CHANGELOG.md', '.gitignore', 'action.yml', 'action'];
   const sources = ['scripts/release.mjs', 'scripts/repository.mjs', 'src/version.ts', 'src/repository.ts'];
@@ -102,7 +101,6 @@ beforeAll(() => {
   gitIn(seed, 'add', '-A');
   gitIn(seed, 'commit', '-qm', 'first');
 });
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 beforeEach(() => {
   clone = join(mkdtempSync(join(folder, 'case-')), 'clone');

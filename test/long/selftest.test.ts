@@ -1,21 +1,17 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { scenarios } from '../../src/commands/selftest/scenarios.ts';
 import { type Ended, type Running, root, rungate } from '../e2e/built.ts';
+import { folderForFile } from '../folders.ts';
 import { until } from '../until.ts';
 
 const fixtures = join(root, 'fixtures/selftest');
 const scripts = (kind: string) => readdirSync(join(fixtures, kind)).filter((file) => file.endsWith('.sh'));
 
 /** A folder only for these tests, which check the files that selftest leaves there. */
-let temporary: string;
-beforeAll(() => {
-  temporary = mkdtempSync(join(tmpdir(), 'selftest-e2e-'));
-});
-afterAll(() => rmSync(temporary, { recursive: true, force: true }));
+const temporary = folderForFile();
 
 const selftest = (args: readonly string[], env: Record<string, string> = {}): Running =>
   rungate(['selftest', ...args], { TMPDIR: temporary, ...env });

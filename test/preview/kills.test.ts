@@ -1,10 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { exitCodes } from '../../src/exit.ts';
 import { commitMs } from '../../src/preview/environments.ts';
+import { folderForFile } from '../folders.ts';
 import { type Ended, epoch, machine } from '../slice/machine.ts';
 import type { Course } from '../slice/service.ts';
 import { ciJob } from './job.ts';
@@ -12,8 +10,7 @@ import { type Environment, hasEnded, isAlive, origin, previewService } from './s
 
 const numRuns = Number(process.env.RUNGATE_PREVIEW_KILLS ?? 1000);
 
-const folder = mkdtempSync(join(tmpdir(), 'rungate-preview-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = folderForFile();
 
 const ends: Course['end'][] = ['passed', 'passed', 'failed', 'never'];
 const course = fc.record({ end: fc.constantFrom(...ends), seconds: fc.integer({ min: 1, max: 60 }) });

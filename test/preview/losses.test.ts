@@ -1,8 +1,6 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { exitCodes } from '../../src/exit.ts';
+import { folderForFile } from '../folders.ts';
 import { machine } from '../slice/machine.ts';
 import { ciJob } from './job.ts';
 import {
@@ -15,8 +13,7 @@ import {
   type ServiceOptions,
 } from './service.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'rungate-preview-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = folderForFile();
 
 /** Runs a gate whose preview is a copy of staging with two variables. Returns what it did, and the state of the service at its end. */
 async function gate(options: ServiceOptions = {}) {

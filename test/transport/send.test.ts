@@ -160,7 +160,7 @@ describe('send', () => {
     expect(error).toMatchObject({ fault: 'connect', unsent: true });
   });
 
-  test.each([
+  test.each<[string, string, string?]>([
     ['a body shorter than its content length', 'HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\n{"a"'],
     ['a chunked body without its end', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\n{"a"\r\n'],
     [
@@ -168,37 +168,28 @@ describe('send', () => {
       'HTTP/1.1 200 OK\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n4\r\n{"a"\r\n',
     ],
     ['half a header', 'HTTP/1.1 200 OK\r\nContent-Le'],
-  ])('reports a connection that is closed after %s', async (_, bytes) => {
-    const host = await tcp((socket) => socket.once('data', () => socket.end(bytes)));
-    const error = await rejection(open().send(request(`http://${host}`), patient), NetworkError);
-    expect(error).toMatchObject({ fault: 'broken', unsent: false });
-    expect(error.message).toContain('broke before the response was complete');
-  });
-
-  test.each([
-    ['bytes that are not HTTP', 'SSH-2.0-OpenSSH_9.6\r\n'],
+    ['bytes that are not HTTP', 'SSH-2.0-OpenSSH_9.6\r\n', 'sent a response that is not HTTP'],
     [
       'a content length and chunks',
       'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n',
+      'sent a response that is not HTTP',
     ],
-  ])('reports a response that is not HTTP: %s', async (_, bytes) => {
-    const host = await tcp((socket) => socket.once('data', () => socket.end(bytes)));
-    const error = await rejection(open().send(request(`http://${host}`), patient), NetworkError);
-    expect(error).toMatchObject({ fault: 'broken', unsent: false });
-    expect(error.message).toContain('sent a response that is not HTTP');
-  });
+  ])(
+    'reports a connection that is closed after %s',
+    async (_, bytes, message = 'broke before the response was complete') => {
+      const host = await tcp((socket) => socket.once('data', () => socket.end(bytes)));
+      const error = await rejection(open().send(request(`http://${host}`), patient), NetworkError);
+      expect(error).toMatchObject({ fault: 'broken', unsent: false });
+      expect(error.message).toContain(message);
+    },
+  );
 
-  test.each([
-    [
-      'a dripping body',
-      (socket: Socket) => {
-        socket.write('HTTP/1.1 200 OK\r\nContent-Length: 5000\r\n\r\n');
-        const drip = setInterval(() => socket.write(' '), 10);
-        socket.on('close', () => clearInterval(drip));
-      },
-    ],
-  ])('ends a request with %s at its time limit', async (_, talk) => {
-    const host = await tcp((socket) => socket.once('data', () => talk(socket)));
+  test('ends a request with a dripping body at its time limit', async () => {
+    const host = await tcp((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\nContent-Length: 5000\r\n\r\n');
+      const drip = setInterval(() => socket.write(' '), 10);
+      socket.on('close', () => clearInterval(drip));
+    });
     const error = await rejection(open().send(request(`http://${host}`), { timeoutMs: 1000 }), NetworkError);
     expect(error.fault).toBe('broken');
     expect(error.message).toMatch(/^no complete response from \S+ within 1 s$/);

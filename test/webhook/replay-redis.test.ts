@@ -1,52 +1,16 @@
-import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { createClient } from '@redis/client';
 import type { Redis } from 'ioredis';
 import { createClient as createClient4 } from 'redis4';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createReplayGuard, redisStore } from '../../src/webhook/replay.ts';
-import { freePort } from '../free-port.ts';
+import { isRedisMissing, startRedis, type TestRedis } from '../hub/redis.ts';
 import { clientKinds, connectRedis } from './redis-clients.ts';
-
-const isInstalled = spawnSync('redis-server', ['--version']).status === 0;
-
-/** Starts a Redis server without persistence. */
-async function startRedis() {
-  const directory = mkdtempSync(join(tmpdir(), 'rungate-redis-'));
-  const port = await freePort();
-  const child = spawn(
-    'redis-server',
-    ['--bind', '127.0.0.1', '--port', String(port), '--dir', directory, '--save', '', '--appendonly', 'no'],
-    { stdio: ['ignore', 'pipe', 'inherit'] },
-  );
-  await new Promise<void>((resolve, reject) => {
-    child.once('exit', (code) => reject(new Error(`redis-server ended with ${code}`)));
-    child.stdout.on('data', (text: Buffer) => {
-      if (text.includes('Ready to accept connections')) resolve();
-    });
-  });
-  return {
-    port,
-    /** Stops the process, so that it does not respond until `thaw`. */
-    freeze: () => child.kill('SIGSTOP'),
-    thaw: () => child.kill('SIGCONT'),
-    async stop() {
-      child.kill('SIGCONT');
-      child.kill();
-      await once(child, 'exit');
-      rmSync(directory, { recursive: true, force: true });
-    },
-  };
-}
 
 const signature = (round: number) => `sha256=${round.toString(16).padStart(64, '0')}`;
 const verified = { timestamp: '2026-01-15T12:00:00.000Z', secretIndex: 0, ageSeconds: 0 };
 
-describe.skipIf(!isInstalled && !process.env.REQUIRE_TOOLS)('redisStore on a real Redis', () => {
-  let redis: Awaited<ReturnType<typeof startRedis>>;
+describe.skipIf(isRedisMissing)('redisStore on a real Redis', () => {
+  let redis: TestRedis;
   beforeAll(async () => {
     redis = await startRedis();
   });

@@ -1,26 +1,22 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import * as node from '../../src/webhook/node.ts';
 import * as web from '../../src/webhook/web.ts';
+import { folderForTest } from '../folders.ts';
 import { bodyOf, refused, secretOf, vectors } from './vectors.ts';
 
 const folder = fileURLToPath(new URL('../../fixtures/webhooks', import.meta.url));
 const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
 
 test.skipIf(!hasOpenssl)('make.sh reproduces the vectors byte for byte', () => {
-  const rebuilt = mkdtempSync(join(tmpdir(), 'vectors-'));
-  try {
-    execFileSync('bash', [join(folder, 'make.sh'), rebuilt]);
-    const files = ['vectors.json', ...readdirSync(join(folder, 'bodies')).map((name) => `bodies/${name}`)];
-    for (const file of files) {
-      expect(readFileSync(join(rebuilt, file)).equals(readFileSync(join(folder, file))), file).toBe(true);
-    }
-  } finally {
-    rmSync(rebuilt, { recursive: true });
+  const rebuilt = folderForTest();
+  execFileSync('bash', [join(folder, 'make.sh'), rebuilt]);
+  const files = ['vectors.json', ...readdirSync(join(folder, 'bodies')).map((name) => `bodies/${name}`)];
+  for (const file of files) {
+    expect(readFileSync(join(rebuilt, file)).equals(readFileSync(join(folder, file))), file).toBe(true);
   }
 });
 

@@ -102,13 +102,10 @@ describe('a report', () => {
     expect([code, err.match(/the report \S+ could not be written/g)?.length]).toEqual([78, 2]);
   });
 
-  it.each([[['--report', 'a.json', '--report', '.\\A.JSON'], 'the same file']])(
-    '%j is refused before anything is sent',
-    async (flags, message) => {
-      const on = await service();
-      const ended = await rungate([...gate, ...flags], on);
-      expect(ended).toMatchObject({ code: 64, err: expect.stringContaining(message) });
-      expect(on.mock.requests).toEqual([]);
-    },
-  );
+  it('is refused before anything is sent if another one is the same file', async () => {
+    const on = await service();
+    const ended = await rungate([...gate, '--report', 'a.json', '--report', '.\\A.JSON'], on);
+    expect(ended).toMatchObject({ code: 64, err: expect.stringContaining('the same file') });
+    expect(on.mock.requests).toEqual([]);
+  });
 });

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
-import { folderWithSpace, installPackage, node, start, windowsPath } from './windows.ts';
+import { folderWithSpace, installPackage, node, start } from './windows.ts';
 
 const folder = folderWithSpace();
 const module = join(folder, 'node_modules/rungate');
@@ -24,16 +24,6 @@ it('gate() and startMock() of the installed package gate a run', async () => {
   `);
   expect(err).toBe('');
   expect(JSON.parse(out)).toEqual({ exitCode: 2, verdict: 'blocked', runs: 1 });
-});
-
-it('the package is loaded from a file URL with escaped characters', async () => {
-  const { out } = await run(`
-    import { pathToFileURL } from 'node:url';
-    const url = pathToFileURL(${JSON.stringify(windowsPath(join(module, 'dist/index.js')))});
-    const { startMock } = await import(url);
-    console.log(url.href.includes('%20'), typeof startMock);
-  `);
-  expect(out.trim()).toBe('true function');
 });
 
 it('the command works from a folder with a space and a letter beyond ASCII', async () => {
