@@ -51,8 +51,6 @@ export interface Settings {
   captured?: Io['capture'];
   /** The answer to every prompt, or a function of the question; undefined is Ctrl-D. Without it, there is no terminal. */
   answer?: string | ((question: string) => string | undefined);
-  /** The answer to a prompt for a secret. */
-  secretAnswer?: string;
   cwd?: string;
   /** The files by path; files that the command writes are added. */
   files?: Record<string, string | Uint8Array>;
@@ -176,7 +174,7 @@ export function memoryIo(settings: Settings = {}): { io: Io; printed(): { out: s
     createSecretFile: settings.createSecretFile ?? createSecretFile,
     ask: async (question) =>
       typeof settings.answer === 'function' ? settings.answer(question) : (settings.answer ?? null),
-    askSecret: async () => settings.secretAnswer ?? null,
+    askSecret: async () => null,
     stateFile: openStateFile,
     onStop(stop) {
       stopCommand = stop;

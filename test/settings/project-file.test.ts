@@ -166,17 +166,4 @@ describe('the reader of project files', () => {
       { numRuns: 600 },
     );
   });
-
-  it('reads arbitrary bytes or refuses them with a ConfigError', () => {
-    fc.assert(
-      fc.property(fc.oneof(fc.uint8Array(), fc.string().map(bytesOf)), (bytes) => {
-        try {
-          readProjectFile(path, bytes);
-        } catch (error) {
-          expect(error).toBeInstanceOf(ConfigError);
-        }
-      }),
-      { numRuns: 600 },
-    );
-  });
 });

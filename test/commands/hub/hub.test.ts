@@ -6,7 +6,6 @@ import { createServer as createTlsServer } from 'node:tls';
 // @ts-expect-error a package without types
 import parsePrometheusTextFormat from 'parse-prometheus-text-format';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { StopSignal } from '../../../src/errors.ts';
 import { hubVersion } from '../../../src/gate/fleet/protocol.ts';
 import { version } from '../../../src/version.ts';
 import { cli, type Settings } from '../../cli/harness.ts';
@@ -89,16 +88,6 @@ describe('rungate hub', () => {
     expect(await deliver(url, '{}', signedHeaders('{}', 'tenant-Secret-0123456789'))).toBe(204);
     expect(await deliver(url, '[]')).toBe(401);
   });
-
-  it.each<[StopSignal, number]>([['SIGINT', 130]])(
-    'ends its streams on %s, and exits with %i',
-    async (signal, code) => {
-      const on = await hub();
-      const { ended } = await stream(on.url, ['run_1']);
-      expect((await on.stop(signal)).code).toBe(code);
-      await expect(ended).resolves.toBeUndefined();
-    },
-  );
 
   it('warns if other machines can reach it', async () => {
     const on = await hub(['--host', '0.0.0.0']);

@@ -152,11 +152,8 @@ describe('without the certificate or the header, the error names it:', () => {
 describe('extra headers', () => {
   it.each([
     ['X-API-Key: k', '"X-API-Key" cannot be set'],
-    ['Authorization: Bearer hidden-value', '"Authorization" cannot be set'],
     ['Idempotency-Key: hidden-value', '"Idempotency-Key" cannot be set'],
-    ['Proxy-Authorization: Basic hidden-value', '"Proxy-Authorization" cannot be set'],
     ['Accept-Encoding: gzip', '"Accept-Encoding" cannot be set'],
-    ['hidden-value', 'line 1 is not a header'],
     ['X-A: hidden-value\u00e9', 'must be visible ASCII'],
   ])('refuse %s with 78, before anything is sent', async (text, message) => {
     for (const argv of [

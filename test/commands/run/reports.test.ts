@@ -3,13 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { MockOptions } from '../../../src/mock/server.ts';
-import {
-  azureCommand,
-  githubCommand,
-  githubFile,
-  gitlabVariables,
-  linesOf,
-} from '../../ci/reports/readers.ts';
+import { githubCommand, githubFile, gitlabVariables, linesOf } from '../../ci/reports/readers.ts';
 import { type Settings, type Stage, stage, trigger } from '../../cli/harness.ts';
 import { commit, sealed, statement, trusted } from '../../receipt/table.ts';
 
@@ -130,16 +124,7 @@ describe('reports', () => {
   describe('in other CI systems', () => {
     it('writes logging commands for Azure to standard error', async () => {
       const { err, out } = await gate({ outcome: 'blocked' }, [], { env: { TF_BUILD: 'True' } });
-      const commands = linesOf(err)
-        .map(azureCommand)
-        .filter((command) => command !== null);
-      expect(commands.map(({ name }) => name)).toEqual([
-        'task.logissue',
-        ...Array(7).fill('task.setvariable'),
-      ]);
-      expect(commands.find(({ properties }) => properties.variable === 'RUNGATE_VERDICT')?.data).toBe(
-        'blocked',
-      );
+      expect(err).toMatch(/^##vso\[task\.setvariable variable=RUNGATE_VERDICT[^\]]*\]blocked$/m);
       expect(out).not.toContain('##vso');
     });
 
