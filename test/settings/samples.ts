@@ -8,15 +8,15 @@ interface Samples<Value> {
   wrong: readonly unknown[];
 }
 
+/** Values that a file has as they are. */
+const same = <const Value>(...values: readonly Value[]) => values.map((value) => [value, value] as const);
+
 const texts = { wrong: ['', ' ', '\t', 'a\nb', 1, true, null, [], {}] };
 
 /** Valid and invalid values of every setting, as JSON in a file. */
 export const samples: { readonly [Name in FileId]: Samples<OptionValues[Name]> } = {
   apiUrl: {
-    right: [
-      ['https://ci.example', 'https://ci.example'],
-      ['http://127.0.0.1:9', 'http://127.0.0.1:9'],
-    ],
+    right: same('https://ci.example', 'http://127.0.0.1:9'),
     wrong: [
       '',
       'ci.example',
@@ -28,14 +28,7 @@ export const samples: { readonly [Name in FileId]: Samples<OptionValues[Name]> }
     ],
   },
   'receipt.subjects': {
-    right: [
-      [[], []],
-      [[`shop@sha256:${'a'.repeat(64)}`], [`shop@sha256:${'a'.repeat(64)}`]],
-      [
-        [`localhost:5000/a/b:1.2@SHA256:${'A'.repeat(64)}`],
-        [`localhost:5000/a/b:1.2@SHA256:${'A'.repeat(64)}`],
-      ],
-    ],
+    right: same([], [`shop@sha256:${'a'.repeat(64)}`], [`localhost:5000/a/b:1.2@SHA256:${'A'.repeat(64)}`]),
     wrong: [
       ...texts.wrong.filter((value) => !Array.isArray(value) || value.length > 0),
       ['shop'],
@@ -46,41 +39,26 @@ export const samples: { readonly [Name in FileId]: Samples<OptionValues[Name]> }
     ],
   },
   'hub.url': {
-    right: [
-      ['https://hub.example', 'https://hub.example'],
-      ['http://127.0.0.1:4020/prefix', 'http://127.0.0.1:4020/prefix'],
-    ],
+    right: same('https://hub.example', 'http://127.0.0.1:4020/prefix'),
     wrong: ['', 'hub.example', 'https://token@hub.example', 'https://hub.example?token=1', 1],
   },
-  project: { right: [['shop', 'shop']], ...texts },
-  process: { right: [['checkout', 'checkout']], ...texts },
+  project: { right: same('shop'), ...texts },
+  process: { right: same('checkout'), ...texts },
   tags: {
-    right: [
-      [['smoke'], ['smoke']],
-      [
-        ['a', 'b c'],
-        ['a', 'b c'],
-      ],
-    ],
+    right: same(['smoke'], ['a', 'b c']),
     wrong: [[], [''], [' '], ['a', 1], 'smoke', {}, null, [['a']]],
   },
-  environment: { right: [['staging', 'staging']], ...texts },
+  environment: { right: same('staging'), ...texts },
   strict: {
-    right: [
-      [true, true],
-      [false, false],
-    ],
+    right: same(true, false),
     wrong: ['true', 0, 1, null, [], {}],
   },
   on: {
-    right: [
-      [{}, {}],
-      [{ cancelled: 'fail' }, { cancelled: 'fail' }],
-      [
-        { failed: 'warn', flaky: 'fail', timeout: 'warn', unobserved: 'fail' },
-        { failed: 'warn', flaky: 'fail', timeout: 'warn', unobserved: 'fail' },
-      ],
-    ],
+    right: same(
+      {},
+      { cancelled: 'fail' },
+      { failed: 'warn', flaky: 'fail', timeout: 'warn', unobserved: 'fail' },
+    ),
     wrong: [
       { passed: 'fail' },
       { timeout: 'pass' },
@@ -105,55 +83,39 @@ export const samples: { readonly [Name in FileId]: Samples<OptionValues[Name]> }
     wrong: ['0', '0s', '0.00m', '-1s', '10 s', '1w', 'soon', '', 0, -1, 1e10, null, true, [], {}],
   },
   maxAttempts: {
-    right: [
-      [1, 1],
-      [120, 120],
-    ],
+    right: same(1, 120),
     wrong: [0, -1, 1.5, 1e9, '60', null, true],
   },
   timeout: { right: [['2h', 7_200_000]], wrong: ['0', 'never', 0, null] },
   retries: {
-    right: [
-      [0, 0],
-      [10, 10],
-    ],
+    right: same(0, 10),
     wrong: [-1, 11, 1.5, '1', null, true],
   },
   format: {
-    right: [
-      ['table', 'table'],
-      ['json', 'json'],
-    ],
+    right: same('table', 'json'),
     wrong: ['plain', 'yaml', 'JSON', '', 1, null],
   },
   auth: {
-    right: [
-      ['bearer', 'bearer'],
-      ['key', 'key'],
-    ],
+    right: same('bearer', 'key'),
     wrong: ['token', '', null],
   },
-  caFile: { right: [['/etc/ssl/own.pem', '/etc/ssl/own.pem']], ...texts },
-  'run.idPointer': { right: [['/data/runId', '/data/runId']], wrong: ['', 'data/runId', '$.id', 1] },
-  'env.providerModelField': { right: [['anthropicModel', 'anthropicModel']], ...texts },
+  caFile: { right: same('/etc/ssl/own.pem'), ...texts },
+  'run.idPointer': { right: same('/data/runId'), wrong: ['', 'data/runId', '$.id', 1] },
+  'env.providerModelField': { right: same('anthropicModel'), ...texts },
   'preview.baseUrl': {
-    right: [['https://shop-42.preview.example/?key=1', 'https://shop-42.preview.example/?key=1']],
+    right: same('https://shop-42.preview.example/?key=1'),
     wrong: ['', 'automatic', '/', 'shop.example', 'ftp://shop.example', 'https://a:b@shop.example', 1],
   },
   'preview.readyUrl': {
-    right: [
-      ['https://shop.example/healthz', 'https://shop.example/healthz'],
-      ['/healthz', '/healthz'],
-    ],
+    right: same('https://shop.example/healthz', '/healthz'),
     wrong: ['', 'healthz', '//shop.example', 'https://a/#b', 1],
   },
   'preview.readyTimeout': { right: [['10m', 600_000]], wrong: ['0', 'never', null] },
-  'preview.copyVariables': { right: [[true, true]], wrong: ['true', 1, null] },
+  'preview.copyVariables': { right: same(true), wrong: ['true', 1, null] },
   'deployed.url': {
     right: [
-      ['https://shop.example.com/version?format=text', 'https://shop.example.com/version?format=text'],
+      ...same('https://shop.example.com/version?format=text', '/version.json'),
       [' http://localhost:3000/version ', 'http://localhost:3000/version'],
-      ['/version.json', '/version.json'],
     ],
     wrong: [
       '',
@@ -165,14 +127,14 @@ export const samples: { readonly [Name in FileId]: Samples<OptionValues[Name]> }
       1,
     ],
   },
-  'deployed.pointer': { right: [['/build/commit', '/build/commit']], wrong: ['', 'version', 1] },
-  'deployed.is': { right: [['1.2.3', '1.2.3']], wrong: ['', ' ', 'a\nb', 1] },
+  'deployed.pointer': { right: same('/build/commit'), wrong: ['', 'version', 1] },
+  'deployed.is': { right: same('1.2.3'), wrong: ['', ' ', 'a\nb', 1] },
   'deployed.timeout': { right: [['10m', 600_000]], wrong: ['0', 'never', null] },
   'webhook.timestampHeader': {
-    right: [['X-Acme-Timestamp', 'X-Acme-Timestamp']],
+    right: same('X-Acme-Timestamp'),
     wrong: ['', 'X Acme', 'X-Acme:', 'X\nY', 1],
   },
-  'webhook.signatureHeader': { right: [['x-sig', 'x-sig']], wrong: ['', ' x', null] },
+  'webhook.signatureHeader': { right: same('x-sig'), wrong: ['', ' x', null] },
 };
 
 export const sampleNames = Object.keys(samples) as FileId[];

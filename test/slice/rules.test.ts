@@ -110,6 +110,8 @@ describe('the rules of a gate', () => {
     expect([code, err]).toEqual([64, expect.stringContaining(`gate --resume ${nextOf(begun).at(-1)}`)]);
     expect(err).toContain('--new');
     expect(runs()).toBe(1);
+    expect((await call(...one, '--slice', '45s', ...then, '--new')).code).toBe(75);
+    expect(runs()).toBe(2);
   });
 
   it('from a project file are those of the first slice, whatever the file says later', async () => {
