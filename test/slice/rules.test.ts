@@ -47,6 +47,8 @@ describe('the first command, repeated', () => {
     expect(err).toMatch(/has ended, but .* has not/);
     expect(err).toMatch(/--new/);
     expect((await call(...short, '--new')).code).toBe(75);
+    // The command then goes on with the new gate.
+    expect((await call(...short)).code).toBe(3);
     expect(runs()).toBe(2);
   });
 

@@ -5,12 +5,10 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { StopSignal } from '../../../src/errors.ts';
-import { cli, memoryIo, type Result, type Settings } from '../../cli/harness.ts';
-import { main } from '../../cli/main.ts';
+import { cli, type Settings } from '../../cli/harness.ts';
 import { fakeClock } from '../../fake-clock.ts';
 import { json, serve } from '../../transport/serve.ts';
-import { until } from '../../until.ts';
+import { startListening } from '../listening.ts';
 
 const secret = 'whook-Secret-0123456789';
 /** Two minutes before the time of the fake clock. */
@@ -21,60 +19,14 @@ const sign = (body: string | Uint8Array, key = secret, time = timestamp) =>
   `sha256=${createHmac('sha256', key).update(`${time}.`).update(body).digest('hex')}`;
 
 let folder: string;
-let running: Listening[] = [];
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'rungate-listen-'));
 });
-afterEach(async () => {
-  await Promise.all(running.map((one) => one.stop()));
-  running = [];
-  rmSync(folder, { recursive: true, force: true });
-});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-interface Listening {
-  url: string;
-  out(): string;
-  err(): string;
-  stop(signal?: StopSignal): Promise<Result>;
-  /** Resolves once stdout has `count` lines. */
-  lines(count: number): Promise<string[]>;
-}
-
-/** Listens in this process, on a free port and with the fake clock. */
-async function listen(argv: readonly string[] = [], settings: Settings = {}): Promise<Listening> {
-  let stop: (signal: StopSignal) => void = () => {};
-  const { io, printed } = memoryIo({
-    env,
-    clock: fakeClock(),
-    ...settings,
-    onStop: (given) => {
-      stop = given;
-    },
-  });
-  const ended = main(['webhooks', 'listen', '--port', '0', ...argv], io);
-  const announced = () => /listening at (\S+);/.exec(printed().err)?.[1];
-  await Promise.race([
-    until(announced),
-    ended.then((code) => Promise.reject(new Error(`ended with ${code}: ${printed().err}`))),
-  ]);
-  const url = announced() ?? '';
-  const one: Listening = {
-    url,
-    out: () => printed().out,
-    err: () => printed().err,
-    async stop(signal = 'SIGTERM') {
-      stop(signal);
-      return { code: await ended, ...printed() };
-    },
-    async lines(count) {
-      const all = () => printed().out.split('\n').slice(0, -1);
-      await until(() => all().length >= count);
-      return all();
-    },
-  };
-  running.push(one);
-  return one;
-}
+/** Listens with the fake clock. */
+const listen = (argv: readonly string[] = [], settings: Settings = {}) =>
+  startListening(['webhooks', 'listen', ...argv], { env, clock: fakeClock(), ...settings });
 
 interface SenderResponse {
   status: number;
