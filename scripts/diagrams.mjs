@@ -281,6 +281,47 @@ function hub() {
   };
 }
 
+/** @returns {Diagram} */
+function detach() {
+  const lanes = ['job of the gate', 'run', 'hub', 'resumed job', 'commit status'];
+  /** @type {(lane: number) => number} */
+  const top = (lane) => 30 + lane * 64;
+  /** @type {(lane: number, from: number, to: number, tone: Tone, text: string) => string} */
+  const bar = (lane, from, to, tone, text) =>
+    draw({ x: from, y: top(lane), w: to - from, h: 36, tone, lines: [text] });
+  /** @type {(x: number, from: number, to: number, text: string) => string} */
+  const arrow = (x, from, to, text) =>
+    path([
+      [x, top(from) + 36],
+      [x, top(to)],
+    ]) + label([x + 8, top(to) - 9], text, { anchor: 'start', kind: 'small' });
+  return {
+    title: 'The life of a detached gate',
+    description:
+      'A timeline. A short job with gate --detach gives its state to the hub, sets the commit status to pending, and creates the run. The job ends while the run is in progress. When the run ends, the hub gets a delivery and starts a second short job with gate --resume, which reads the run and sets the commit status to success.',
+    ...{ width: 900, height: top(lanes.length) },
+    shapes: [
+      ...lanes.map((name, lane) => label([20, top(lane) + 23], name, { anchor: 'start' })),
+      bar(0, 190, 345, 'busy', 'gate --detach'),
+      bar(1, 325, 640, 'busy', 'in progress'),
+      bar(2, 235, 880, 'plain', 'keeps the encrypted state'),
+      bar(3, 690, 835, 'busy', 'gate --resume'),
+      bar(4, 255, 800, 'warn', 'pending'),
+      bar(4, 800, 880, 'good', 'success'),
+      path([
+        [210, top(0) + 36],
+        [210, top(4) + 18],
+        [255, top(4) + 18],
+      ]),
+      arrow(265, 0, 2, 'state'),
+      arrow(335, 0, 1, 'create'),
+      arrow(630, 1, 2, 'delivery'),
+      arrow(705, 2, 3, 'start'),
+      arrow(815, 3, 4, 'verdict'),
+    ],
+  };
+}
+
 /**
  * Returns a diagram as SVG for light and dark themes, which loads nothing.
  * @param {Diagram} diagram
@@ -300,5 +341,6 @@ export const diagrams = {
   'docs/reference/verdict.svg': svgOf(verdict()),
   'docs/reference/re-runs.svg': svgOf(rerun()),
   'docs/how-to/deployed-build.svg': svgOf(deployedBuild()),
+  'docs/how-to/detach.svg': svgOf(detach()),
   'docs/how-to/hub.svg': svgOf(hub()),
 };

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { parseYaml } from '@redocly/openapi-core';
 import { describe, expect, it } from 'vitest';
 import { pinned } from '../../src/ci/installation.ts';
-import { pipelines } from '../../src/ci/pipelines.ts';
+import { pipelines, resumePipeline } from '../../src/ci/pipelines.ts';
 import { version } from '../../src/version.ts';
 import { planned } from '../ci/planned.ts';
 import { cli } from '../cli/harness.ts';
@@ -70,6 +70,27 @@ it.each(workflows)('the workflow of %s starts for the same events as that of ini
     return { on, concurrency };
   });
   expect(shown).toEqual(written);
+});
+
+describe('docs/how-to/detach.md', () => {
+  const [first, second, scheduled] = snippets('docs/how-to/detach.md')
+    .filter(({ language }) => language === 'yaml')
+    .map(({ text }) => text);
+
+  it('shows the second workflow as init writes it, and lines of the first one in their order', () => {
+    expect(second).toBe(resumePipeline.text(plan));
+    const github = pipelines.find(({ provider }) => provider === 'github');
+    const written = github?.text({ ...fromFile, detached: true }).split('\n') ?? [];
+    const shown = first?.trimEnd().split('\n') ?? [];
+    const places = shown.map((line) => written.indexOf(line));
+    expect(places).not.toContain(-1);
+    expect(places).toEqual(places.toSorted((a, b) => a - b));
+  });
+
+  it('gives the scheduled job no other permission than the one of the hub', () => {
+    const [one, other] = [second, scheduled].map((text) => parseYaml(text ?? '') as Record<string, unknown>);
+    expect(other?.permissions).toEqual(one?.permissions);
+  });
 });
 
 it('every command on the pages and in the template is a gate that replaces the shell', () => {

@@ -69,6 +69,7 @@ const lockfile = {
 const own = readdirSync(join(root, '.github/workflows')).map((name) => `.github/workflows/${name}`);
 const pages = [
   'README.md',
+  'docs/how-to/detach.md',
   'docs/how-to/github.md',
   'docs/how-to/gates.md',
   'docs/how-to/previews.md',
