@@ -170,13 +170,25 @@ describe.skipIf(skipped)('the documentation site (skipped without Chromium or si
   });
 
   it.each([
+    ['exit code 5', 'exit-codes.md'],
     ['flaky', 'gates.md'],
+    ['default timeout', 'waiting.md'],
     ['cancel', 'waiting.md'],
+    ['blocked', 'verdicts.md'],
     ['rate limits', 'network.md'],
     ['where is the API key stored', 'keys.md'],
+    ['environment variables', 'settings.md'],
     ['raw response', 'output.md'],
+    ['re-run', 'creating-runs.md'],
     ['forks', 'github.md'],
+    ['Dependabot', 'github.md'],
+    ['merge queue', 'github.md'],
+    ['monorepo', 'recipes.md'],
+    ['names of failed tests', 'output.md'],
     ['Slack notification', 'recipes.md'],
+    ['hub cost', 'hub.md'],
+    ['NestJS', 'webhooks.md'],
+    ['Jest', 'library.md'],
     ['without Node', 'without-node.md'],
   ])('finds the page for %j within the first three results', async (query, file) => {
     await open(base);
