@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 
-const folders = ['.', 'site', 'test/bundlers', 'test/prism', 'test/runtimes'];
+const folders = ['.', 'site', 'test/bundlers', 'test/prism', 'test/runtimes', 'test/workflows'];
 
 test.each(folders)('npm verifies every package that it can install in %s', (folder) => {
   const text = readFileSync(`${folder}/package-lock.json`, 'utf8');
