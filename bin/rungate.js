@@ -1,7 +1,9 @@
 #!/usr/bin/env node
 // Only syntax that very old Nodes can parse (no top-level await, no `?.`), so that they reach the version check below.
-import { readFileSync, writeSync } from 'node:fs';
 import module from 'node:module';
+
+// Importing node:fs would load all of Node's streams first.
+const require = module.createRequire(import.meta.url);
 
 // Until rungate has ended: never Node's own 1, which means that the run failed.
 process.exitCode = 70;
@@ -30,8 +32,8 @@ function isTooOld(version) {
 function printsVersion(argv) {
   if (argv.length !== 1 || !['--version', '-V', 'version'].includes(argv[0])) return false;
   try {
-    const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
-    writeSync(1, `${version}\n`);
+    const { version } = require('../package.json');
+    require('node:fs').writeSync(1, `${version}\n`);
     process.exitCode = 0;
     return true;
   } catch (_error) {
