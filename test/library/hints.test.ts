@@ -1,6 +1,4 @@
-import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import {
   type ClientOptions,
   createClient,
@@ -9,39 +7,16 @@ import {
   startMock,
 } from '../../src/index.ts';
 import { rejection } from '../client/rejection.ts';
-
-const closers: (() => Promise<unknown> | unknown)[] = [];
-afterEach(async () => {
-  for (const close of closers.splice(0)) await close();
-});
-
-/** Starts a service that responds to everything in one odd way. */
-async function serve(answer: RequestListener): Promise<string> {
-  const server = createServer(answer);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  closers.push(
-    () => server.closeAllConnections(),
-    () => server.close(),
-  );
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-
-/** Returns the address of a port that no server listens on. */
-async function nowhere(): Promise<string> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return `http://127.0.0.1:${port}`;
-}
+import { serve, unreachableUrl } from '../transport/serve.ts';
 
 async function mockUrl(): Promise<string> {
   const mock = await startMock();
-  closers.push(() => mock.close());
+  onTestFinished(() => mock.close());
   return mock.url;
 }
 
-const redirect = (to: string) => serve((_, response) => response.writeHead(302, { location: to }).end());
+const redirect = async (location: string) =>
+  (await serve(({ response }) => response.writeHead(302, { location }).end())).url;
 
 type Call = (client: ServiceClient) => Promise<unknown>;
 const status: Call = (client) => client.run.status('run_1');
@@ -54,15 +29,15 @@ const cases: [string, Call, () => Promise<string> | string, Partial<ClientOption
   ['an API key for API keys', (client) => client.keys.delete('k'), mockUrl, { apiKey }],
   ['a refused key', status, mockUrl, { apiKey }],
   ['a token as the API key', status, mockUrl, { apiKey: token }],
-  ['an unreachable service', status, nowhere, { apiKey }],
+  ['an unreachable service', status, unreachableUrl, { apiKey }],
   [
     'plain HTTP where TLS is expected',
     status,
-    async () => (await nowhere()).replace('http', 'https'),
+    async () => (await unreachableUrl()).replace('http', 'https'),
     { apiKey },
   ],
   ['a redirect elsewhere', status, () => redirect('https://elsewhere.example/'), { apiKey }],
-  ['no response in time', status, () => serve(() => {}), { apiKey, requestTimeoutMs: 20 }],
+  ['no response in time', status, async () => (await serve(() => {})).url, { apiKey, requestTimeoutMs: 20 }],
 ];
 
 const commandLine = /RUNGATE_|(^|[\s(])--[a-z]/;
@@ -73,7 +48,7 @@ const textOf = (error: RungateError) => `${error.message} → ${error.hint}`;
 describe('an error of the library names only options of the library:', () => {
   it.each(cases)('%s', async (_what, call, url, options) => {
     const client = createClient({ apiUrl: await url(), ...options });
-    closers.push(() => client.close());
+    onTestFinished(() => client.close());
     const error = await rejection(call(client), RungateError);
     expect(error.hint).toBeDefined();
     expect(textOf(error)).not.toMatch(commandLine);

@@ -1,23 +1,16 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type GateEvent, type GateOptions, gate, gates, type Mock, startMock } from '../../src/index.ts';
 import { fakeClock, withLimits } from '../fake-clock.ts';
+import { serve } from '../transport/serve.ts';
 
 let mock: Mock;
-let server: Server;
 let baseUrl: string;
 const clock = fakeClock();
 beforeEach(async () => {
   mock = await startMock({ clock, duration: 60_000 });
-  server = createServer((_request, response) => response.end());
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  baseUrl = `http://localhost:${(server.address() as AddressInfo).port}`;
+  baseUrl = (await serve(({ response }) => response.end())).url;
 });
-afterEach(async () => {
-  server.close();
-  await mock.close();
-});
+afterEach(() => mock.close());
 
 const trigger = { projectSlug: 'shop', processSlug: 'checkout' };
 const service = () => ({

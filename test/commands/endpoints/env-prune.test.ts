@@ -1,8 +1,7 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { previewName } from '../../../src/preview/mark.ts';
 import { asked, type Stage, stage } from '../../cli/harness.ts';
+import { json, serve } from '../../transport/serve.ts';
 
 const hour = 3_600_000;
 
@@ -160,15 +159,11 @@ describe('if the clocks differ', () => {
 
 it('deletes nothing if the service does not say the time', async () => {
   const item = { id: 'env_1', key: 'rg-0123456789ab', name: aged(26), baseUrl: 'https://shop-42.example/' };
-  const text = JSON.stringify({ items: [item] });
-  const service = createServer((_request, response) => {
+  const { url } = await serve(({ response }) => {
     response.sendDate = false;
-    response.writeHead(200, { 'content-type': 'application/json' }).end(text);
+    json(response, 200, { items: [item] });
   });
-  await new Promise<void>((resolve) => service.listen(0, '127.0.0.1', resolve));
-  const { port } = service.address() as AddressInfo;
-  const settings = { env: { RUNGATE_API_URL: `http://127.0.0.1:${port}` } };
+  const settings = { env: { RUNGATE_API_URL: url } };
   const { code, err } = await on.with(settings)('env', 'prune', '--yes');
-  service.close();
   expect([code, err]).toEqual([78, expect.stringContaining('responses have no valid Date')]);
 });

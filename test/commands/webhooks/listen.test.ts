@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { cli, type Settings } from '../../cli/harness.ts';
 import { fakeClock } from '../../fake-clock.ts';
+import { listen as listenOnFreePort } from '../../listen.ts';
 import { json, serve } from '../../transport/serve.ts';
 import { startListening } from '../listening.ts';
 
@@ -175,9 +176,8 @@ describe('webhooks listen --forward-to', () => {
       seen.push({ rawHeaders: incoming.rawHeaders, body: Buffer.concat(chunks), url: incoming.url ?? '' });
       response.writeHead(202).end('thanks ☕');
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const { port } = server.address() as { port: number };
-    return { seen, port, url: `http://127.0.0.1:${port}`, close: () => server.close() };
+    const port = await listenOnFreePort(server);
+    return { seen, port, url: `http://127.0.0.1:${port}` };
   };
 
   it('forwards body and end-to-end headers unchanged, and passes status and body back', async () => {
@@ -216,7 +216,6 @@ describe('webhooks listen --forward-to', () => {
       'close',
     ]);
     expect((await on.lines(1))[0]).toMatch(/\tauthentic\t202$/);
-    target.close();
   });
 
   it('does not follow a redirect of the target', async () => {
