@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { request as httpRequest, type IncomingMessage, type RequestListener } from 'node:http';
 import { createServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import type { TLSSocket } from 'node:tls';
-import { onTestFinished } from 'vitest';
+import { listen } from '../listen.ts';
 
 export const pem = (name: string) =>
   readFileSync(new URL(`../transport/tls/${name}`, import.meta.url), 'utf8');
@@ -33,12 +32,7 @@ export async function startTls(demands: boolean, listener: RequestListener) {
     });
     listener(request, response);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return { url: `https://localhost:${(server.address() as AddressInfo).port}`, received };
+  return { url: `https://localhost:${await listen(server)}`, received };
 }
 
 /** Starts a gateway in front of a service that demands a client certificate and a header. */

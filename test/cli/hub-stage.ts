@@ -1,5 +1,4 @@
 import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { deliveryReceiver } from '../../src/hub/deliveries.ts';
 import type { HubLogEvent } from '../../src/hub/http.ts';
 import { memoryHub } from '../../src/hub/hub.ts';
@@ -8,6 +7,7 @@ import { type MockOptions, type MockServer, startMock } from '../../src/mock/ser
 import { defaultHeaderNames } from '../../src/webhook/headers.ts';
 import { signSync } from '../../src/webhook/node.ts';
 import { fakeTerminal } from '../fake-terminal.ts';
+import { listen } from '../listen.ts';
 import { turns, until } from '../until.ts';
 import { type VirtualTime, virtualTime } from '../virtual-time.ts';
 import { memoryIo, type Result, type Settings } from './harness.ts';
@@ -135,15 +135,7 @@ export async function hubStage(options: MockOptions = {}): Promise<HubStage> {
         close,
       };
     },
-    async server(handle) {
-      const server = createServer(handle);
-      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-      cleanups.unshift(() => {
-        server.closeAllConnections();
-        return new Promise((resolve) => server.close(resolve));
-      });
-      return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    },
+    server: async (handle) => `http://127.0.0.1:${await listen(createServer(handle))}`,
     start(url, argv, settings = {}) {
       const hub = { RUNGATE_HUB_URL: url, RUNGATE_HUB_TOKEN: hubToken };
       let result: Result | null = null;

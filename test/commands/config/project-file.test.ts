@@ -29,6 +29,16 @@ it.each<[string, Record<string, string>, object | null]>([
   expect((await on.with({ cwd: '/repo', files, env: variables })('env', 'list')).code).toBe(0);
 });
 
+it('a project file cannot set caFile for the URL of the environment in a pipeline for a fork', async () => {
+  const files = { '/repo/.git': '', [path]: '{"caFile": "ca.pem"}', '/repo/ca.pem': 'x' };
+  const { code, err } = await on.with({ cwd: '/repo', files, env: { CHANGE_FORK: 'mallory' } })(
+    'env',
+    'list',
+  );
+  expect([code, asked(on.mock)]).toEqual([78, []]);
+  expect(err).toContain('may run for a fork, and its project file sets caFile');
+});
+
 it('settings by branch follow the ref that the CI sets', async () => {
   const branches = { main: { environment: 'production' }, 'release/*': { environment: 'preprod' } };
   const file = { project: 'shop', process: 'checkout', environment: 'staging', branches };

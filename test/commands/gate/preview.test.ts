@@ -1,11 +1,11 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { StoredEnvironment } from '../../../src/mock/data/environments.ts';
 import type { Run } from '../../../src/mock/runs.ts';
 import type { Fault, MockOptions } from '../../../src/mock/server.ts';
 import { asked, type Settings, type Stage, stage } from '../../cli/harness.ts';
 import { withLimits } from '../../fake-clock.ts';
+import { listen } from '../../listen.ts';
 
 let on: Stage;
 let server: Server;
@@ -24,14 +24,11 @@ beforeEach(async () => {
     );
     page(request, response);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  url = `http://localhost:${(server.address() as AddressInfo).port}`;
+  url = `http://localhost:${await listen(server)}`;
 });
 afterEach(async () => {
   expect(unknownEnvironments.splice(0)).toEqual([]);
   await on?.close();
-  server.closeAllConnections();
-  server.close();
 });
 
 const gate = 'gate --project shop --process checkout --timeout 30m --interval 10s'.split(' ');

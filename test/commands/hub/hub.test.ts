@@ -1,15 +1,15 @@
-import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { createServer as createTlsServer } from 'node:tls';
 // @ts-expect-error a package without types
 import parsePrometheusTextFormat from 'parse-prometheus-text-format';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hubVersion } from '../../../src/gate/fleet/protocol.ts';
 import { version } from '../../../src/version.ts';
+import { pem } from '../../cli/gateway.ts';
 import { cli, type Settings } from '../../cli/harness.ts';
 import { isRedisMissing, startRedis, type TestRedis } from '../../hub/redis.ts';
+import { listen } from '../../listen.ts';
 import { ask, deliver, env, hub, signedHeaders, stream, token } from './running-hub.ts';
 
 interface Family {
@@ -18,11 +18,6 @@ interface Family {
   metrics: { value?: string; count?: string; labels?: Record<string, string> }[];
 }
 const parse: (text: string) => Family[] = parsePrometheusTextFormat;
-
-const cleanups: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
 
 describe('rungate hub does not start', () => {
   const missing = 'no token for gates is set';
@@ -175,17 +170,12 @@ describe.skipIf(isRedisMissing)('with Redis, rungate hub', () => {
   });
 
   it('connects with TLS, and trusts the certificates of --ca-file', async () => {
-    const pem = (name: string) =>
-      readFileSync(new URL(`../../transport/tls/${name}`, import.meta.url), 'utf8');
     const proxy = createTlsServer({ key: pem('server.key'), cert: pem('server.pem') }, (socket) => {
       const inner = connect(redis.port, '127.0.0.1');
       for (const each of [socket, inner]) each.on('error', () => {});
       socket.pipe(inner).pipe(socket);
-      cleanups.push(() => socket.destroy());
-    }).listen(0, '127.0.0.1');
-    cleanups.push(() => proxy.close());
-    await once(proxy, 'listening');
-    const { port } = proxy.address() as { port: number };
+    });
+    const port = await listen(proxy);
     const own = { RUNGATE_HUB_REDIS_URL: `rediss://:${encoded}@localhost:${port}` };
     const files = { 'ca.pem': pem('ca.pem') };
     const trusting = await hub(['--ca-file', 'ca.pem', '--format', 'ndjson'], { env: own, files });
