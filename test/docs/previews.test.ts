@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { argvOf } from '../../src/action/inputs.ts';
+import type { MockOptions } from '../../src/mock/server.ts';
 import { asked, type Stage, stage } from '../cli/harness.ts';
 import { withLimits } from '../fake-clock.ts';
 import { read, snippets, type Yaml, yaml } from './ci-job.ts';
@@ -41,6 +42,12 @@ function inputsOf(given: Record<string, string>, event: Yaml): Record<string, st
   return Object.fromEntries(Object.entries(given).map(([name, text]) => [name, value(text)]));
 }
 
+async function closedStage(options: MockOptions = {}): Promise<Stage> {
+  const on = await stage(options);
+  onTestFinished(() => on.close());
+  return on;
+}
+
 describe.each(Object.keys(payloads))('the workflow of "%s"', (heading) => {
   const shown = under(heading);
   const job = shown.jobs['e2e-preview'];
@@ -66,18 +73,14 @@ describe.each(Object.keys(payloads))('the workflow of "%s"', (heading) => {
   }
 
   it('tests the deployment of the event, and deletes its environment', async () => {
-    const on = await stage({ deployed: '3c1d9a7', duration: 100 });
-    try {
-      const { code, err } = await gate(on, `${on.mock.url}/_mock/version`);
-      expect(code, err).toBe(0);
-      expect(err).toMatch(/^created environment rg-[0-9a-f]{12} \(http.*\/_mock\/version\)$/m);
-      expect(err).toMatch(/^deleted environment rg-/m);
-      const body = on.mock.requests.find(({ endpoint }) => endpoint === 'run.trigger')?.body;
-      expect(JSON.stringify(body)).toContain(sha);
-      expect(asked(on.mock)).toContain('env.delete');
-    } finally {
-      await on.close();
-    }
+    const on = await closedStage({ deployed: '3c1d9a7', duration: 100 });
+    const { code, err } = await gate(on, `${on.mock.url}/_mock/version`);
+    expect(code, err).toBe(0);
+    expect(err).toMatch(/^created environment rg-[0-9a-f]{12} \(http.*\/_mock\/version\)$/m);
+    expect(err).toMatch(/^deleted environment rg-/m);
+    const body = on.mock.requests.find(({ endpoint }) => endpoint === 'run.trigger')?.body;
+    expect(JSON.stringify(body)).toContain(sha);
+    expect(asked(on.mock)).toContain('env.delete');
   });
 
   it('gives the action only inputs that it has, and checks nothing out', () => {
@@ -120,27 +123,19 @@ describe('the job of "GitLab review apps"', () => {
       .map((word) => (word === '"$CI_ENVIRONMENT_URL"' ? url : word));
 
   it('tests the URL of its environment', async () => {
-    const on: Stage = await stage({ deployed: '3c1d9a7', duration: 100 });
-    try {
-      const url = `${on.mock.url}/_mock/version`;
-      const run = on.with({ clock: withLimits(on.clock), env: { GITLAB_CI: 'true' }, files: {} });
-      const { code, err } = await run(...words(url));
-      expect(code, err).toBe(0);
-      expect(err).toContain(`(${url})`);
-      // GitLab sets the variable only then.
-      expect(job.environment.url).toBeDefined();
-    } finally {
-      await on.close();
-    }
+    const on = await closedStage({ deployed: '3c1d9a7', duration: 100 });
+    const url = `${on.mock.url}/_mock/version`;
+    const run = on.with({ clock: withLimits(on.clock), env: { GITLAB_CI: 'true' }, files: {} });
+    const { code, err } = await run(...words(url));
+    expect(code, err).toBe(0);
+    expect(err).toContain(`(${url})`);
+    // GitLab sets the variable only then.
+    expect(job.environment.url).toBeDefined();
   });
 
   it('sends nothing without the URL', async () => {
-    const on: Stage = await stage();
-    try {
-      expect((await on.with({ files: {} })(...words(''))).code).toBe(64);
-      expect(on.mock.requests).toEqual([]);
-    } finally {
-      await on.close();
-    }
+    const on = await closedStage();
+    expect((await on.with({ files: {} })(...words(''))).code).toBe(64);
+    expect(on.mock.requests).toEqual([]);
   });
 });

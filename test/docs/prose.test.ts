@@ -1,5 +1,8 @@
 import { createLinter, loadTextlintrc } from 'textlint';
 import { expect, it } from 'vitest';
+// @ts-expect-error a script, which has no types
+import { figuresOf, kindOf } from '../../scripts/docs-figures.mjs';
+import { pages, textOf } from './pages.ts';
 
 const linter = createLinter({ descriptor: await loadTextlintrc({ configFilePath: '.textlintrc.json' }) });
 const findings = async (text: string, file: string) => (await linter.lintText(text, file)).messages.length;
@@ -32,4 +35,12 @@ it.each([
 ])('accepts on a page and in a comment: %s', async (sentence) => {
   expect(await findings(`Plain text.\n\n${sentence}\n`, 'docs/page.md')).toBe(0);
   expect(await findings(`/** ${sentence} */\nconst x = 1;\n`, 'src/x.ts')).toBe(0);
+});
+
+const figures = (page: string): { long: number; itemSemicolons: number } => figuresOf(textOf(page));
+
+it('the pages of docs/start and docs/how-to have no sentence above 25 words, and no page a semicolon in a list', () => {
+  const leading = pages.filter((page) => ['start', 'how-to'].includes(kindOf(page)));
+  expect(leading.filter((page) => figures(page).long > 0)).toEqual([]);
+  expect(pages.filter((page) => figures(page).itemSemicolons > 0)).toEqual([]);
 });

@@ -36,16 +36,6 @@ describe('a registered webhook', () => {
     ]);
     expect(itemsOf(await asUser('GET', path)).at(-1)).toEqual(record);
   });
-
-  it('no longer exists after deletion, nor do its deliveries', async () => {
-    const { asUser } = await startService();
-    const target = `${path}/${idOf(await asUser('POST', path, { url }))}`;
-    expect((await asUser('DELETE', target)).status).toBe(204);
-    expect((await asUser('DELETE', target)).status).toBe(404);
-    expect((await asUser('GET', `${target}/deliveries`)).status).toBe(404);
-    expect((await asUser('POST', `${target}/test`)).status).toBe(404);
-    expect((await asUser('POST', `${target}/secret/rotate`)).status).toBe(404);
-  });
 });
 
 describe('deliveries', () => {

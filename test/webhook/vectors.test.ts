@@ -20,7 +20,10 @@ test.skipIf(!hasOpenssl)('make.sh reproduces the vectors byte for byte', () => {
   }
 });
 
-describe.each(vectors)('the openssl vector $name', (vector) => {
+// table.ts has the others.
+const valid = vectors.filter(({ name }) => !refused.includes(name));
+
+describe.each(valid)('the openssl vector $name', (vector) => {
   const options = { body: bodyOf(vector.body), secret: secretOf(vector), timestamp: vector.timestamp };
   const { timestamp, signature } = vector;
   const delivery = {
@@ -30,18 +33,6 @@ describe.each(vectors)('the openssl vector $name', (vector) => {
     maxAge: null,
     maxFuture: null,
   };
-
-  if (refused.includes(vector.name)) {
-    test('has a timestamp that sign and verify reject', async () => {
-      const code = { code: 'malformed_timestamp' };
-      expect(() => node.signSync(options)).toThrow(expect.objectContaining(code));
-      await expect(node.sign(options)).rejects.toMatchObject(code);
-      await expect(web.sign(options)).rejects.toMatchObject(code);
-      await expect(node.verify(delivery)).rejects.toMatchObject(code);
-      await expect(web.verify(delivery)).rejects.toMatchObject(code);
-    });
-    return;
-  }
 
   test('has the signature that sign gives and verify accepts', async () => {
     expect(node.signSync(options)).toEqual({ timestamp, signature });

@@ -1,16 +1,10 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { MockOptions } from '../../../src/mock/options.ts';
-import type { Stage } from '../../cli/harness.ts';
 import { type Service, startService } from '../service.ts';
 
 /** A row of any of the page's lists. */
 type Row = Record<string, unknown> & { key: string | number };
 type Scene = Record<'runs' | 'faults' | 'requests', Row[]>;
-
-const stages: Stage[] = [];
-afterEach(async () => {
-  for (const one of stages.splice(0)) await one.close();
-});
 
 /** Returns the page as a browser has it: its token and its requests. */
 async function open(url: string) {

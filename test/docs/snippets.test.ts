@@ -34,3 +34,20 @@ it.each([['trigger'], ['wait']])('the help of run %s says how long 60 status rea
   const help = (await cli(['run', command, '--help', '--all'])).out.replace(/\s+/g, ' ');
   expect(help).toMatch(/default 60; about 10 minutes at 10s/);
 });
+
+/** A shell line of a pipeline: it replaces the job's shell, or confirms npx's question in advance. */
+const pipelineLine = /(?:exec npx|npx --yes) .*/g;
+
+it.each([...pages, 'templates/gitlab/rungate.yml'])(
+  '%s has no pipeline that runs the newest rungate',
+  (path) => {
+    const lines = [...textOf(path).matchAll(pipelineLine)].map(([line]) => line);
+    // docs/how-to/ci.md warns against this form.
+    const loose = lines.filter(
+      (line) => !/^(?:exec )?npx (?:--yes ("\$RUNGATE_PACKAGE"|[@\w/]+@[\d<])|--no-install )/.test(line),
+    );
+    expect(loose).toEqual(
+      path === 'docs/how-to/ci.md' ? [expect.stringContaining('npx --yes rungate` runs the newest')] : [],
+    );
+  },
+);
