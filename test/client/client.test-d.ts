@@ -38,24 +38,6 @@ test('the status of an ended run has both counts', async () => {
   }
 });
 
-test('a missing path parameter does not compile', () => {
-  // @ts-expect-error
-  void client.run.status();
-  // @ts-expect-error
-  void client.env.vars.update('e', { any: 'field' });
-  // @ts-expect-error
-  void client.webhooks.deliveries.get('w');
-});
-
-test('a query key that is unknown or has the wrong type does not compile', () => {
-  // @ts-expect-error
-  void client.env.list({ pag: 1 });
-  // @ts-expect-error
-  void client.env.list({ page: '1' });
-  // @ts-expect-error
-  void client.webhooks.list({ includeGlobal: 'yes' });
-});
-
 test('a body that does not match the API does not compile', () => {
   // @ts-expect-error
   void client.run.trigger();
@@ -67,11 +49,16 @@ test('a body that does not match the API does not compile', () => {
   void client.run.cancel('r', { because: 'no' });
 });
 
-test('a method or option that does not exist does not compile', () => {
-  // @ts-expect-error
-  void client.run.list();
-  // @ts-expect-error
-  void client.runs;
-  // @ts-expect-error
-  void client.run.status('r', { retries: 3 });
+test('a paged list has an iterator over its items', async () => {
+  for await (const environment of client.env.list.all({ pageSize: 50 })) {
+    expectTypeOf(environment.name).toEqualTypeOf<string | null | undefined>();
+  }
+  for await (const observation of client.observations.list.all('p', { status: 'open' }, { maxRequests: 1 })) {
+    expectTypeOf(observation.processRunId).toEqualTypeOf<string | null | undefined>();
+  }
+  for await (const webhook of client.webhooks.list.all()) expectTypeOf(webhook).toBeObject();
+  for await (const variable of client.env.vars.list.all('e', { pageSize: 50 }))
+    expectTypeOf(variable).toBeObject();
+  for await (const found of client.observations.search.all('p', { q: 'login' }))
+    expectTypeOf(found.status).toEqualTypeOf<string | null | undefined>();
 });

@@ -82,29 +82,23 @@ describe('the live view in a pseudo-terminal', () => {
     },
   );
 
-  it('disappears on Ctrl-C, the run is cancelled, and the cursor is visible again', async () => {
-    mock = await startMock({ outcome: 'stuck', retryAfterSeconds: 0.3 });
-    env = { RUNGATE_API_URL: mock.url, RUNGATE_API_KEY: mock.apiKey, NO_COLOR: '1' };
-    const terminal = inTerminal(['run', 'trigger', '--project', 'a', '--process', 'b', '--wait'], env);
-    await terminal.shows(/NEXT POLL/);
-    terminal.pty.write('\u0003');
-    expect(await terminal.ended).toBe(130);
-    const left = terminal.screen.lines().join('\n');
-    expect(left).toMatch(/stopping on SIGINT/);
-    expect(left).toMatch(/asked the service to cancel/);
-    expect(left).not.toMatch(/NEXT POLL|[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/);
-    expect(terminal.raw().endsWith('\u001b[?25l')).toBe(false);
-  });
-
-  it('disappears when the terminal is closed, and the run is cancelled', async () => {
-    mock = await startMock({ outcome: 'stuck', retryAfterSeconds: 0.3 });
-    env = { RUNGATE_API_URL: mock.url, RUNGATE_API_KEY: mock.apiKey, NO_COLOR: '1' };
-    const terminal = inTerminal(['run', 'trigger', '--project', 'a', '--process', 'b', '--wait'], env);
-    await terminal.shows(/NEXT POLL/);
-    terminal.kill('SIGHUP');
-    expect(await terminal.ended).toBe(129);
-    expect(terminal.screen.lines().join('\n')).toMatch(/stopping on SIGHUP/);
-  });
+  it.each<[string, NodeJS.Signals, number, (terminal: Terminal) => void]>([
+    ['on Ctrl-C', 'SIGINT', 130, ({ pty }) => pty.write('\u0003')],
+    ['when the terminal is closed', 'SIGHUP', 129, (terminal) => terminal.kill('SIGHUP')],
+  ])(
+    'disappears %s, the run is cancelled, and the cursor is visible again',
+    async (_how, signal, code, stop) => {
+      await runs(0, { outcome: 'stuck' });
+      const terminal = inTerminal(['run', 'trigger', '--project', 'a', '--process', 'b', '--wait'], env);
+      await terminal.shows(/NEXT POLL/);
+      stop(terminal);
+      expect(await terminal.ended).toBe(code);
+      const left = terminal.screen.lines().join('\n');
+      expect(left).toMatch(new RegExp(`stopping on ${signal}[^]*asked the service to cancel`));
+      expect(left).not.toMatch(/NEXT POLL|[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/);
+      expect(terminal.raw().endsWith('\u001b[?25l')).toBe(false);
+    },
+  );
 
   it('is a spinner for other commands that wait for the service, which disappears on Ctrl-C', async () => {
     const [id = ''] = await runs(1, { outcome: 'stuck' });

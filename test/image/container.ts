@@ -4,6 +4,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inject, onTestFinished } from 'vitest';
+import { type MockOptions, startMock } from '../../src/mock/server.ts';
 import { start } from '../e2e/process.ts';
 import { inTerminal } from '../e2e/pty.ts';
 
@@ -118,6 +119,13 @@ export function container(settings: Settings) {
 export function terminalContainer(settings: Settings) {
   const { run, exec } = prepare({ ...settings, terminal: true });
   return { ...inTerminal([], {}, { command: ['runc', ...run] }), exec };
+}
+
+/** Starts a mock, and returns the variables with which a container finds it. */
+export async function service(options: MockOptions) {
+  const mock = await startMock({ retryAfterSeconds: 0.1, duration: 100, ...options });
+  onTestFinished(() => mock.close());
+  return { mock, env: { RUNGATE_API_URL: mock.url, RUNGATE_API_KEY: mock.apiKey } };
 }
 
 /** Creates a folder of the host to mount, which is removed with the test. */

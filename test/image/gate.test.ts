@@ -2,16 +2,9 @@ import { generateKeyPairSync } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:https';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { type MockOptions, startMock } from '../../src/mock/server.ts';
+import { describe, expect, it } from 'vitest';
 import { listen } from '../listen.ts';
-import { container, type Settings, terminalContainer, workspace } from './container.ts';
-
-async function service(options: MockOptions) {
-  const mock = await startMock({ retryAfterSeconds: 0.1, duration: 100, ...options });
-  onTestFinished(() => mock.close());
-  return { mock, env: { RUNGATE_API_URL: mock.url, RUNGATE_API_KEY: mock.apiKey } };
-}
+import { container, type Settings, service, terminalContainer, workspace } from './container.ts';
 
 const gate = ['gate', '--project', 'shop', '--process', 'checkout'];
 const commit = 'c'.repeat(40);

@@ -2,13 +2,12 @@ import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { type MockOptions, startMock } from '../../src/mock/server.ts';
 import { type Env, read, settingsOf, snippets, type Yaml, yaml } from '../docs/ci-job.ts';
 import { start } from '../e2e/process.ts';
 import { freePort } from '../free-port.ts';
 import { startRedis } from '../hub/redis.ts';
 import { until } from '../until.ts';
-import { config, container, type Settings, terminalContainer, workspace } from './container.ts';
+import { config, container, type Settings, service, terminalContainer, workspace } from './container.ts';
 
 const section = /^Container image(?: \/ )?/;
 const found = snippets('docs/how-to/without-node.md')
@@ -19,12 +18,6 @@ const textOf = (name: string, nth = 0) => {
   if (text === undefined) throw new Error(`no snippet: ${name}`);
   return text;
 };
-
-async function service(options: MockOptions) {
-  const mock = await startMock({ retryAfterSeconds: 0.1, duration: 100, ...options });
-  onTestFinished(() => mock.close());
-  return { mock, secrets: { RUNGATE_API_URL: mock.url, RUNGATE_API_KEY: mock.apiKey } };
-}
 
 /** Creates a repository that any user may write to. */
 async function repository(): Promise<string> {
@@ -148,7 +141,7 @@ describe.each(Object.entries(gates))('the snippet: %s', (_name, settingsFor) => 
     ['passed', 0],
     ['failed', 1],
   ] as const)('of a run that %s exits with %i', async (outcome, code) => {
-    const { secrets, mock } = await service({ outcome });
+    const { env: secrets, mock } = await service({ outcome });
     const folder = await repository();
     const ended = await container(await settingsFor(secrets, folder)).ended;
     expect(ended).toMatchObject({ code, err: expect.not.stringContaining('warning') });
@@ -156,7 +149,7 @@ describe.each(Object.entries(gates))('the snippet: %s', (_name, settingsFor) => 
   });
 
   it('cancels its run on SIGTERM', async () => {
-    const { secrets, mock } = await service({ outcome: 'stuck' });
+    const { env: secrets, mock } = await service({ outcome: 'stuck' });
     const running = container(await settingsFor(secrets, await repository()));
     await running.shows(/in_progress/);
     running.child.kill('SIGTERM');
@@ -190,7 +183,7 @@ describe('the Jenkinsfile', () => {
   }
 
   it('fails with the gate and leaves its report', async () => {
-    const { secrets } = await service({ outcome: 'failed' });
+    const { env: secrets } = await service({ outcome: 'failed' });
     const { running, folder } = await step(secrets);
     expect(await running.ended).toMatchObject({ code: 1 });
     const report = readFileSync(join(folder, once(/junit testResults: '([^']+)'/)), 'utf8');
@@ -198,7 +191,7 @@ describe('the Jenkinsfile', () => {
   });
 
   it('cancels its run when Jenkins stops the processes that ps lists with its cookie', async () => {
-    const { secrets, mock } = await service({ outcome: 'stuck' });
+    const { env: secrets, mock } = await service({ outcome: 'stuck' });
     const { agent, running } = await step(secrets);
     await running.shows(/in_progress/);
     const { out } = await agent.exec(['ps', '-A', '-o', 'pid,command', 'e']).ended;

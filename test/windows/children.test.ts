@@ -13,7 +13,6 @@ import {
   node,
   npmShim,
   rungate,
-  start,
   windowsPath,
 } from './windows.ts';
 
@@ -203,14 +202,4 @@ it('a file that is neither a program nor a batch file is not opened with the pro
     const ended = await rungate([...how.split(' '), '--', 'ci\\gate.ps1'], { cwd: folder, env });
     expect(ended).toMatchObject({ code: 64, err: expect.stringContaining('gate.ps1 is not a program') });
   }
-});
-
-it('an argument that is not quoted arrives in parts, so the tests above would fail', async () => {
-  const plant = `
-    const { spawnSync } = require('node:child_process');
-    spawnSync('node', ['${script}', ...${JSON.stringify(plain)}], { shell: true, stdio: 'inherit' });
-  `;
-  writeFileSync(printed, '');
-  await start(node, ['--eval', plant], { cwd: folder, env });
-  expect(readFileSync(printed, 'utf8')).not.toContain('"a b"');
 });
