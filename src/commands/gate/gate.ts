@@ -10,6 +10,7 @@ import { type ChosenGate, onlyGate } from '../run/plan.ts';
 import { checkReportFlags } from '../run/reports.ts';
 import { runGates } from '../run/run-gates.ts';
 import { command, rowOptions } from '../spec.ts';
+import { resumePendingGates } from './pending.ts';
 import { continuedGate, resumedGates } from './resume.ts';
 
 /** @throws UsageError for options that have no effect */
@@ -55,8 +56,7 @@ export const gate = command({
     return flags.resume === undefined ? null : continuedGate(io, flags);
   },
   async run(own, { name: names }, { resumePending }, resumed) {
-    // Only a detached gate needs it.
-    if (resumePending) return (await import('./pending.ts')).resumePending(own, names);
+    if (resumePending) return resumePendingGates(own, names);
     const { context, chosen } =
       resumed === undefined
         ? { context: own, chosen: chosenGates(own, names) }

@@ -26,7 +26,7 @@ async function pendingIds({ io, flags, settings }: Context): Promise<readonly st
 }
 
 /** Goes on with each pending gate, one after the other. Returns the most severe exit code. @throws RungateError */
-export async function resumePending(own: Context, names: readonly string[]): Promise<number> {
+export async function resumePendingGates(own: Context, names: readonly string[]): Promise<number> {
   const { io, flags, output, argv } = own;
   if (names.length > 0)
     throw new UsageError('a gate and --resume-pending cannot be combined', {

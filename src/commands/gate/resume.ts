@@ -8,6 +8,7 @@ import { argumentsOf, givenOptions, readValues } from '../options.ts';
 import { fileRows, removeOlderFiles } from '../run/older-files.ts';
 import type { ChosenGate } from '../run/plan.ts';
 import type { Continued } from '../spec.ts';
+import { fetchGate } from './detach.ts';
 import { restored } from './entry.ts';
 import { checkAccount, locationOf, openStore, type ResumedGate } from './store.ts';
 
@@ -47,7 +48,7 @@ export async function continuedGate(io: Io, given: Flags): Promise<Continued> {
     throw new UsageError(`${foreign} and --resume cannot be combined: the gate keeps its own options`, {
       hint: 'give only output options: --json, --format, --quiet, --verbose',
     });
-  const resumed = isDetached(id) ? await (await import('./detach.ts')).fetchGate(io, id) : storedGate(io, id);
+  const resumed = isDetached(id) ? await fetchGate(io, id) : storedGate(io, id);
   const { command, apiUrl } = resumed.gate;
   removeOlderFiles(
     argumentsOf(command.flags, (row) => fileRows.includes(row)),

@@ -17,6 +17,7 @@ import { missingApiUrl } from '../connect.ts';
 import type { Context } from '../context.ts';
 import { selfName } from '../init/first-steps.ts';
 import { announce, type Chosen, choose } from './choose.ts';
+import { keepAtHub } from './detach.ts';
 import { newEntry } from './entry.ts';
 import type { Keeping, Kept } from './keeping.ts';
 import { openStore, type ResumedGate, type StoredGate, UnwritableError } from './store.ts';
@@ -152,7 +153,7 @@ export async function openSlice(
   // A URL with a secret in it is refused before it is stored.
   parseApiUrl(apiUrl.value, receiver('service', nameOf), flags.insecureHttp);
   const keeping = flags.detach
-    ? await (await import('./detach.ts')).keepAtHub(context, ci, planned, resumed)
+    ? await keepAtHub(context, ci, planned, resumed)
     : await keepHere(context, ci, planned);
   const { chosen } = keeping;
   await announce(context, chosen);
