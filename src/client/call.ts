@@ -161,7 +161,9 @@ class Call {
   #exchange({ status, headers }: RawReply, parsed: ParsedResponse): Exchange {
     const { redact } = this.context;
     return {
-      ...parsed,
+      value: parsed.value,
+      text: parsed.text,
+      isJson: parsed.isJson,
       mismatches: parsed.mismatches.map((mismatch) => ({
         ...mismatch,
         field: redact(mismatch.field),
