@@ -84,6 +84,7 @@ const envelopes: readonly Row[] = [
   ['more than 4 MiB', 'envelope', file(' '.repeat(4 * 1024 * 1024 + 1)), {}, '4 MiB'],
   ['a statement without a signature', 'envelope', file(text), {}, 'without a signature'],
   ['no signatures', 'envelope', (e) => ({ ...e, signatures: [] }), {}, 'signatures is missing or invalid'],
+  ['101 signatures', 'envelope', (e) => ({ ...e, signatures: Array(101).fill(e.signatures[0]) })],
   ['base64 without padding', 'envelope', (e) => ({ ...e, payload: e.payload.replace(/.$/, '') })],
   ['base64 with bits that encode nothing', 'envelope', (e) => resigned(e, withOtherBits)],
   ['two payloads, one with an escaped key', 'envelope', withSecondPayload, {}, 'has the key "payload" twice'],
@@ -124,6 +125,8 @@ const statements: readonly Row[] = [
     {},
     'subject[1].digest.sha256 is missing',
   ],
+  ['no subjects', 'statement', placed('subject', []), {}, 'subject[0] is missing or invalid'],
+  ['a short commit', 'statement', placed('subject', [{ digest: { gitCommit: commit.slice(0, 12) } }])],
   [
     'two images with one name',
     'statement',
@@ -137,6 +140,7 @@ const statements: readonly Row[] = [
     configured((all) => all.splice(0, 3, { uri: 'https://a.example' })),
   ],
   ['a newer format of the facts', 'statement', placed('schemaVersion', 2), {}, 'schemaVersion'],
+  ['no runs', 'statement', placed('runs', [])],
   ['no time', 'statement', placed('finishedAt', 'today'), {}, 'finishedAt'],
   ['a deployed version without its fields', 'statement', placed('deployed', { url: '' }), {}, 'pointer'],
   [
@@ -162,6 +166,7 @@ const statements: readonly Row[] = [
     {},
     'has the key "result" twice',
   ],
+  ['a duplicate key in an unknown field', 'duplicate_keys', text.replace('{', '{"later":[[{"a":1,"a":1}]],')],
   ['a duplicate __proto__', 'duplicate_keys', text.replace('{', '{"__proto__":{},"__proto__":{},')],
   [
     'a fact in a __proto__',
@@ -194,6 +199,7 @@ const facts: readonly Row[] = [
   ['the commit in upper case', 'PASSED', statement, { commit: commit.toUpperCase() }],
   ['a SHA-256 commit', 'PASSED', bare(sha256Commit), { commit: sha256Commit }],
   ['a run without a project', 'project', withRun({ project: null, process: null }), { project: 'shop' }],
+  ['no repository', 'repository', bare(), { repository: 'acme/shop' }, 'does not name the repository'],
   ['tags in any order', 'PASSED', tagged('b', 'a'), { tags: ['a', 'b'] }],
   ['fewer tags', 'tags', tagged('a', 'b'), { tags: ['a'] }],
   ['two tags in place of one with a comma', 'tags', tagged('a,b'), { tags: ['a', 'b'] }],
@@ -244,6 +250,7 @@ const facts: readonly Row[] = [
       'it has the base URL "',
     ],
   ),
+  ['another path', 'base_url', preview(`${url}/shop`), { baseUrl: `${url}/shop/` }],
   [
     'no base URL',
     'base_url',
@@ -260,6 +267,13 @@ const facts: readonly Row[] = [
     'commit',
     statement,
     { ...only(`sha256:${imageDigest}`), commit: '0'.repeat(40) },
+  ],
+  ['the image under another name', 'subject', statement, only(`other@sha256:${imageDigest}`)],
+  [
+    'one image of two',
+    'subject',
+    statement,
+    { subjects: [imageDigest, otherImage.digest.sha256].map((hex) => `sha256:${hex}`) },
   ],
   [
     'a commit in place of an image',
@@ -301,6 +315,7 @@ const facts: readonly Row[] = [
     ],
   ),
   ['a receipt of exactly the maximum age', 'PASSED', statement, { maxAgeMs: hour }],
+  ['an older receipt', 'age', statement, { maxAgeMs: hour - 1 }, 'it is 1 h old'],
   ['a receipt whose clock is 60 s ahead', 'PASSED', statement, { now: after(-60_000) }],
   ['a receipt from the future', 'age', statement, { now: after(-60_001) }, 'in the future'],
   [
@@ -325,10 +340,15 @@ const wrongOptions: readonly (readonly [name: string, options: Options, reason?:
     `${url}\\@secret.example.com`,
     `${url}/a b`,
   ].map((baseUrl) => [`the base URL ${baseUrl}`, { baseUrl }, 'baseUrl: expected an http or https'] as const),
+  ['neither a commit nor subjects', { commit: undefined }],
   ['an empty list of subjects', { subjects: [] }],
   ['the tag of an image', { subjects: ['ghcr.io/acme/shop:1.2'] }],
+  ['requireDeployed as text', { requireDeployed: 'yes' }],
+  ['an empty list of tags', { tags: [] }],
   ['a process together with tags', { process: 'checkout', tags: ['a'] }],
   ['a misspelt option, whose check would be left out', { maxAge: 1 }, '"maxAge"'],
+  ['a maximum age of 0', { maxAgeMs: 0 }],
+  ['an invalid date', { now: new Date(Number.NaN) }],
 ];
 
 const badKeys: readonly Row[] = [
