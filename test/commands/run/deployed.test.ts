@@ -232,3 +232,13 @@ describe('nothing is sent', () => {
     expect(on.mock.requests).toEqual([]);
   });
 });
+
+it('a header file is not sent where a project file of a fork directs', async () => {
+  on = await stage({ deployed: new7 });
+  const project = JSON.stringify({ deployed: { url: page() } });
+  const files = { '/repo/.git': '', '/repo/.rungate.json': project, '/h': 'X-A: b' };
+  const forked = on.with({ cwd: '/repo', files, env: { CHANGE_FORK: 'mallory' } });
+  const { code, err } = await forked(...gate, '--deployed-header-file', '/h');
+  expect([code, on.mock.requests]).toEqual([78, []]);
+  expect(err).toContain('the headers for the version page were not sent: this pipeline may run for a fork');
+});
