@@ -12,6 +12,8 @@ watch('error', (request) => underWay.delete(request));
 /** One that takes longer is that of a process that a test has killed. */
 const mostMs = 3_000;
 
-/** Returns whether a response is still to come. */
-export const isRequestUnderWay = (): boolean =>
-  [...underWay.values()].some((began) => Date.now() < began + mostMs);
+/** Returns whether a response is still to come. @param held the paths at which a server holds requests */
+export const isRequestUnderWay = (held: readonly string[] = []): boolean =>
+  [...underWay].some(
+    ([request, began]) => Date.now() < began + mostMs && !held.includes((request as { path: string }).path),
+  );

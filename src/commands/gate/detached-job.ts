@@ -36,12 +36,15 @@ export class DetachedJob implements Keeping {
   readonly #names: DetachedNames;
   /** Null in a job that goes on with the gate. */
   readonly #first: DetachableJob | null;
-  readonly #waitMs: number;
+  /** Set in a job that goes on with other gates afterwards. */
+  readonly #waitMs: number | undefined;
   #isPending: boolean;
   #replaced: readonly Replaced[] = [];
-  #seenUnderWay = () => {};
-  readonly #underWay = new Promise<void>((resolve) => {
-    this.#seenUnderWay = resolve;
+  /** The runs that this job has seen in progress. */
+  readonly #read = new Set<string>();
+  #leave = () => {};
+  readonly #leaving = new Promise<void>((resolve) => {
+    this.#leave = resolve;
   });
 
   constructor(
@@ -49,7 +52,7 @@ export class DetachedJob implements Keeping {
     detached: Detached,
     names: DetachedNames,
     gate: StoredGate,
-    { first, waitMs = usualWaitMs }: { first: DetachableJob | null; waitMs?: number | undefined },
+    { first, waitMs }: { first: DetachableJob | null; waitMs?: number | undefined },
   ) {
     const isKnown = first === null;
     this.chosen = { state: gate, isKnown, left: undefined };
@@ -98,7 +101,7 @@ export class DetachedJob implements Keeping {
   }
 
   written(plan: PlanState): void {
-    if (isUnderWay(plan)) this.#seenUnderWay();
+    if (this.#first !== null && isUnderWay(plan)) this.#leave();
   }
 
   async leaves(signal: AbortSignal, { save }: Kept): Promise<void> {
@@ -110,7 +113,15 @@ export class DetachedJob implements Keeping {
       }
     };
     renewing().catch(() => {});
-    await (this.#first === null ? clock.sleep(this.#waitMs, signal) : this.#underWay);
+    if (this.#first !== null) return this.#leaving;
+    await Promise.race([clock.sleep(this.#waitMs ?? usualWaitMs, signal), this.#leaving]);
+  }
+
+  read(runId: string): void {
+    this.#read.add(runId);
+    // Other gates wait for this job.
+    if (this.#waitMs !== undefined && liveRuns(this.chosen.state).every((id) => this.#read.has(id)))
+      this.#leave();
   }
 
   async left(event: EndEvent): Promise<void> {

@@ -23,6 +23,8 @@ export interface Keeping {
   /** Hears of each state that has been written. */
   written?(plan: PlanState): void;
   begin?(): Promise<void>;
+  /** Hears of each read that shows a run in progress. */
+  read?(runId: string): void;
   /** The gate goes on after this command. @throws RungateError if no other one can continue it */
   left?(event: EndEvent): Promise<void>;
   /** @param left the runs that may go on; null for an unknown id */

@@ -7,7 +7,7 @@ import { runGates } from '../run/run-gates.ts';
 import { openDetached } from './detached-tools.ts';
 import { continuedGate, resumedGates } from './resume.ts';
 
-/** Long enough for one read: the next job comes soon. */
+/** For one read, which may have to wait for its turn. The next job comes soon. */
 const waitMs = 15_000;
 
 /** Returns the detached gates of this repository that no job continues, the oldest first. */

@@ -204,6 +204,7 @@ function reporters(
   return {
     record: {
       begin: () => keeping.begin?.(),
+      read: ({ runId, nextMs }) => (nextMs === null ? undefined : keeping.read?.(runId)),
       async end(event) {
         // Reports and receipts are about all slices.
         event.startedAt = state.startedAt;

@@ -24,7 +24,8 @@ const longestMs = 4 * 60 * minute;
 /** A hub looks as often for jobs to start. */
 const longestStepMs = 2_000;
 
-export type Job = Running & { readonly startedAt: number; readonly endedAt: number };
+/** A job, with how long it has run on the virtual clock. */
+export type Job = Running & { lastedMs: number };
 
 export interface Event {
   name?: 'pull_request' | 'pull_request_target' | 'merge_group' | 'push';
@@ -82,6 +83,8 @@ export async function openCircle(options: MockOptions = {}) {
     ...options,
   });
   const { clock } = on.time;
+  /** The times at which the jobs have begun. */
+  const begun = new Map<Job, number>();
   const every = (ms: number, beat: () => void) => {
     let over = false;
     const again = () => {
@@ -100,9 +103,11 @@ export async function openCircle(options: MockOptions = {}) {
     const end = clock.monotonic() + longestMs;
     for (;;) {
       await turns(20);
-      await until(() => !isRequestUnderWay());
+      await until(() => !isRequestUnderWay(['/v1/wakes', '/v1/grants']));
       await on.mock.deliveriesSent();
       await turns(5);
+      for (const [job, at] of begun)
+        if (Number.isNaN(job.lastedMs) && job.result !== null) job.lastedMs = clock.monotonic() - at;
       if (holds()) return;
       if (clock.monotonic() > end) throw new Error('nothing more happens');
       await on.time.run(Math.min(on.time.untilNext(), longestStepMs));
@@ -140,7 +145,6 @@ export async function openCircle(options: MockOptions = {}) {
   const printers = [hub.log];
 
   function start(argv: readonly string[], settings: Settings = {}): Job {
-    const startedAt = clock.monotonic();
     const running = on.start(hub.url, argv, {
       ...settings,
       env: {
@@ -154,17 +158,9 @@ export async function openCircle(options: MockOptions = {}) {
       },
     });
     printers.push(() => Object.values(running.printed()).join(''));
-    let endedAt = Number.NaN;
-    void until(() => running.result !== null).then(
-      () => {
-        endedAt = clock.monotonic();
-      },
-      () => {},
-    );
-    return Object.defineProperties(running, {
-      startedAt: { value: startedAt },
-      endedAt: { get: () => endedAt },
-    }) as Job;
+    const job: Job = Object.defineProperty(running as Job, 'lastedMs', { value: Number.NaN, writable: true });
+    begun.set(job, clock.monotonic());
+    return job;
   }
 
   const ended = async (job: Job): Promise<Result> => {

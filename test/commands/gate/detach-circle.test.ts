@@ -294,6 +294,18 @@ describe('a job that GitHub does not start', () => {
 });
 
 describe('a schedule', () => {
+  it('reads each run that goes on once, and hands its gate over at once', async () => {
+    on = await openCircle();
+    for (const [at, commit] of [head, newer, 'c'.repeat(40)].entries())
+      await on.ended(on.detach({ name: 'merge_group', commit, run: String(at) }));
+    await on.wait(2 * minute);
+    const job = on.start(['gate', '--resume-pending']);
+    expect(await on.ended(job)).toMatchObject({ code: 0 });
+    expect(job.lastedMs).toBeLessThan(5_000);
+    expect(await on.decided('c'.repeat(40))).toMatchObject({ state: 'success' });
+    expect(codes()).toEqual([0, 0, 0]);
+  });
+
   it('decides each pending gate, although one of them cannot be continued', async () => {
     on = await openCircle({ outcome: ['passed', 'failed', 'passed'] });
     on.github.onStart = () => {};
