@@ -1,6 +1,5 @@
 import { linkSync, readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
-import process from 'node:process';
 import { systemClock } from '../clock.ts';
 import { makeFolders } from './paths.ts';
 import { stopSignals } from './process-events.ts';
