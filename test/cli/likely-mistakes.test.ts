@@ -17,23 +17,17 @@ it.each<[string, string]>([
 
 it.each<[string, string]>([
   ['auth status', 'rungate doctor'],
-  ['auth login', 'rungate login'],
   ['environments list', 'did you mean rungate env list?'],
   ['run view run_1', 'did you mean rungate run status?'],
   ['test', 'rungate gate starts a test run and waits for it'],
-  ['start', 'rungate gate starts a test run and waits for it'],
   ['gate --strict=false', 'write it alone, or write --no-strict'],
-  ['run stop run_1', 'did you mean rungate run cancel?'],
   ...['run list', 'runs', 'runs ls'].map((line): [string, string] => [
     line,
     'the service has no endpoint that lists runs: rungate run trigger prints the id',
   ]),
-  ['runs wait run_1', 'did you mean rungate run wait?'],
   ['key ls', 'the service has no endpoint that lists API keys'],
   ['run trigger -p=shop', 'write -p "…" or --project="…"'],
   ['env rm staging', 'did you mean rungate env delete?'],
-  ['env set staging', 'did you mean rungate env update?'],
-  ['config show', 'did you mean rungate config get?'],
   ['run status run_1 -o json', 'write --json or --format <format>'],
   ['keys create --output token', 'did you mean --output-file?'],
   ['run status run_1 --no-color', 'set NO_COLOR=1'],
@@ -41,7 +35,6 @@ it.each<[string, string]>([
   ['gate --url https://a.example', 'write --api-url <url> for the service, or --base-url <url>'],
   ['run status run_1 --url https://a.example', 'did you mean --api-url?'],
   ['gate --key secret-word', 'set RUNGATE_API_KEY in the environment'],
-  ['gate --branch main', 'did you mean --ref?'],
   ['gate --sha 3c1d9a7', 'did you mean --commit-sha?'],
   ['gate --bogus', 'see rungate gate --help --all'],
 ])('suggests the equivalent of a command or option of another tool: %s', async (line, hint) => {

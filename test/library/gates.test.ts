@@ -179,17 +179,6 @@ describe('onProgress of gates', () => {
 });
 
 describe('the options of gates', () => {
-  it('may be given twice, also at the same time: each call starts its own runs', async () => {
-    await play({ duration: 20_000 });
-    const options = { apiUrl: mock.url, apiKey: mock.apiKey, clock, random: () => 0.5, gates: usual };
-    const before = structuredClone(usual);
-    const reports = await Promise.all([gates(options), gates(options)]);
-    reports.push(await gates(options));
-    expect(reports.map(({ result }) => result)).toEqual(['pass', 'pass', 'pass']);
-    expect(new Set(mock.runs.map(({ runId }) => runId)).size).toBe(9);
-    expect(usual).toEqual(before);
-  });
-
   it('may change during the call without an effect', async () => {
     await play({ outcome: 'failed', duration: 0 });
     const options = {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { type GateEvent, type GateOptions, gate, gates, type Mock, startMock } from '../../src/index.ts';
+import { type GateEvent, type GateOptions, gate, type Mock, startMock } from '../../src/index.ts';
 import { fakeClock, withLimits } from '../fake-clock.ts';
 import { serve } from '../transport/serve.ts';
 
@@ -40,21 +40,6 @@ it('creates an environment for preview.baseUrl, and names its URL in the receipt
   const steps = events.flatMap((event) => (event.type === 'environment' ? event.step : []));
   expect(steps).toEqual(['creating', 'created', 'deleted']);
   expect(JSON.stringify(await result.receipt())).toContain(`"baseUrl":"${baseUrl}"`);
-});
-
-it('gives each of several gates its own preview, or that of all', async () => {
-  const own = { trigger, preview: { baseUrl: `${baseUrl}/b` } };
-  const result = await gates({
-    ...service(),
-    preview: { baseUrl },
-    gates: { a: { trigger }, b: own, c: { trigger } },
-  });
-  expect(result.result).toBe('pass');
-  expect(
-    bodies('env.create')
-      .map((body) => body.baseUrl)
-      .toSorted(),
-  ).toEqual([baseUrl, `${baseUrl}/b`]);
 });
 
 it.each<[string, object, string]>([

@@ -219,13 +219,6 @@ it.each<[string, Record<string, unknown>, RegExp, RegExp]>([
     /on\.blocked must be one of pass, warn, fail, not a string/,
     /./,
   ],
-  ['a text for a flag', { strict: 'true' }, /strict must be true or false, not a string/, /./],
-  [
-    'the option of the command line',
-    { timeout: '30m' },
-    /unknown option "timeout"/,
-    /did you mean timeoutMs\?/,
-  ],
   ['a misspelt field of the run', { trigger: { ...trigger, tag: ['a'] } }, /"trigger\.tag"/, /mean tags\?/],
   [
     'an address that is not set',
@@ -233,7 +226,6 @@ it.each<[string, Record<string, unknown>, RegExp, RegExp]>([
     /apiUrl is missing/,
     /environment variable is undefined/,
   ],
-  ['null for the address', { apiUrl: null }, /apiUrl must be .*, not null/, /set apiUrl/],
   ['a signal that is not one', { signal: {} }, /signal must be an AbortSignal/, /./],
 ])('gate refuses %s', async (_what, options, message, hint) => {
   const error = await refusal(() => gate({ ...service(), trigger, ...options } as GateOptions));

@@ -190,47 +190,26 @@ describe('the checks', () => {
   });
 });
 
-describe('the deployed build', () => {
-  const checkOf = async (
-    deployed: string,
-    settings: Record<string, unknown>,
-    base = '',
-    more: object = {},
-  ) => {
+it.each<[string, string, object, string, RegExp]>([
+  ['is the expected one', 'v1', { is: 'v1' }, 'ok', /^http:\S+\/_mock\/version\?… shows "v1", as expected$/],
+  ['is another one', 'v1', { is: 'v2' }, 'warn', /shows "v1", not "v2"$/],
+  [
+    'is the digest of another subject',
+    `sha256:${'ab'.repeat(32)}`,
+    { subjects: [`shop@sha256:${'cd'.repeat(32)}`] },
+    'warn',
+    /, not "sha256:(?:cd){32}"$/,
+  ],
+])(
+  'the deployed build %s',
+  async (_what, deployed, { subjects = [], ...settings }: { subjects?: string[] }, status, detail) => {
     on = await stage({ deployed });
-    const url = `${base === '' ? on.mock.url : base}/_mock/version?key=query-secret`;
-    const files = {
-      '/repo/.git': '',
-      '/repo/.rungate.json': JSON.stringify({ deployed: { url, ...settings }, ...more }),
-    };
+    const url = `${on.mock.url}/_mock/version?key=query-secret`;
+    const project = JSON.stringify({ deployed: { url, ...settings }, receipt: { subjects } });
+    const files = { '/repo/.git': '', '/repo/.rungate.json': project };
     const { code, out } = await on.with({ files, cwd: '/repo' })('doctor', '--json');
     expect(out).not.toContain('query-secret');
-    const { checks } = JSON.parse(out) as Report;
-    return { code, ...checks.find(({ name }) => name === 'deployed build') };
-  };
-
-  it.each([
-    [
-      'is the expected one',
-      'v1',
-      { is: 'v1' },
-      'ok',
-      /^http:\S+\/_mock\/version\?… shows "v1", as expected$/,
-    ],
-    ['is another one', 'v1', { is: 'v2' }, 'warn', /shows "v1", not "v2"$/],
-  ])('%s', async (_what, deployed, settings, status, detail) => {
-    expect(await checkOf(deployed, settings)).toMatchObject({
-      code: 0,
-      status,
-      detail: expect.stringMatching(detail),
-    });
-  });
-
-  it.each([['that is another one', 'warn', `shop@sha256:${'cd'.repeat(32)}`, /, not "sha256:(?:cd){32}"$/]])(
-    'is the digest of a subject %s',
-    async (_what, status, subject, detail) => {
-      const check = await checkOf(`sha256:${'ab'.repeat(32)}`, {}, '', { receipt: { subjects: [subject] } });
-      expect(check).toMatchObject({ code: 0, status, detail: expect.stringMatching(detail) });
-    },
-  );
-});
+    const check = (JSON.parse(out) as Report).checks.find(({ name }) => name === 'deployed build');
+    expect([code, check]).toMatchObject([0, { status, detail: expect.stringMatching(detail) }]);
+  },
+);

@@ -103,13 +103,6 @@ describe('receipt verify with several receipts', () => {
       expect.stringContaining('rungate.gate is missing or invalid (statement)\n'),
     ]);
   });
-
-  it('shows the name of a gate on one line, without escape sequences', async () => {
-    const hostile = await of('\u001b[2J\n::error::x');
-    const { out, err } = await verify(['a.json', '--gate', 'web'], { 'a.json': hostile });
-    expect(out + err).not.toContain('\u001b');
-    expect(out + err).not.toMatch(/^::/m);
-  });
 });
 
 describe('receipt verify with a folder on the disk', () => {
