@@ -47,6 +47,7 @@ describe('exitCodeOf', () => {
     ['a usage error', new UsageError('no'), 64],
     ['a configuration error', new ConfigError('no'), 78],
     ['a missing credential', new CredentialError('no'), 6],
+    ['a 401', http(401), 6],
     ['a 403', http(403), 6],
     ['an unexpected response', unexpected, 5],
     ...[302, 400, 404, 407, 409, 422, 429, 500, 503].map((s): [string, unknown, number] => [

@@ -18,8 +18,8 @@ describe('parseDecimal', () => {
     [`1e-1000`, `0.${'0'.repeat(999)}1`],
   ])('reads %s as %s', (text, plain) => expect(formatDecimal(parseDecimal(text))).toBe(plain));
 
-  it.each(['', '1.', '01', '+1', '1e', 'NaN', '1,5', ' 1', '1 ', '"1"', '١'])(
-    'refuses %j, which is not a JSON number',
+  it.each(['', '1.', '01', '+1', '1e', 'NaN', '1,5', ' 1', '"1"', '١', '1e1001', '1e-1001'])(
+    'refuses %j, which is not a JSON number, or not of money',
     (text) => expect(() => parseDecimal(text)).toThrow(UnexpectedResponseError),
   );
 });

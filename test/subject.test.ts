@@ -22,6 +22,7 @@ describe('the expected version', () => {
 
   it.each([
     ['another commit', `${commit.slice(0, 39)}d`, commit],
+    ['the end of the commit', commit.slice(-7), commit],
     ['an abbreviation of 6 digits', commit.slice(0, 6), commit],
     ['a longer build number', '20261122', '2026112'],
     ['the same text in another case', 'V1', 'v1'],

@@ -36,7 +36,9 @@ test.each<[string, unknown, boolean, string?]>([
   ['discussion_comment', { discussion: { number: 1 } }, true],
   ['status', { branches: [] }, true],
   ['status', { branches: [{ name: 'x' }] }, false],
+  ['status', {}, true],
   ['status', 'no json', true],
+  ['deployment_status', 'no json', true],
   ['deployment', { deployment: {} }, true, 'refs/pull/12/merge'],
   ['deployment', { deployment: {} }, false, 'refs/tags/x'],
   ['deployment', { deployment: {}, workflow_run: { head_repository: fork } }, true, 'refs/heads/x'],
@@ -51,7 +53,10 @@ test.each<[Record<string, string>, boolean]>([
   [{ BUILDKITE_PULL_REQUEST: '12', BUILDKITE_REPO: 'git@github.com:acme/shop.git' }, true],
   [{ TRAVIS_PULL_REQUEST: '12', TRAVIS_PULL_REQUEST_SLUG: '' }, true],
   [{ TRAVIS_PULL_REQUEST: 'false', TRAVIS_REPO_SLUG: 'acme/shop' }, false],
+  [{ SYSTEM_PULLREQUEST_ISFORK: 'True' }, true],
   [{ SYSTEM_PULLREQUEST_ISFORK: 'False' }, false],
+  [{ CIRCLE_PR_REPONAME: 'shop' }, true],
+  [{ CHANGE_ID: '12', CHANGE_FORK: '' }, false],
 ])('the variables %j are those of a fork: %s', (env, expected) => {
   expect(isFork(env, '')).toBe(expected);
 });
