@@ -14,6 +14,8 @@ export interface DetachableJob {
   ref: string;
   /** The pull request, whose newer commit replaces the gate; null where every commit counts. */
   pull: string | null;
+  /** Grows from event to event, and stays the same in a re-run. */
+  order: number;
 }
 
 const numberOf = (value: unknown) => (Number.isSafeInteger(value) ? String(value) : null);
@@ -34,7 +36,8 @@ function onGitHub(read: Reader): DetachableJob | null {
   if (repository === null || ref === null || commit === null || branch === null) return null;
   const isProtected = cleanText(read.text('GITHUB_REF_PROTECTED')) === 'true';
   const pull = isQueue || isProtected ? null : numberOf(read.payload('pull_request', 'number'));
-  return { repository, commit, branch, ref, pull };
+  const order = Number(read.text('GITHUB_RUN_ID'));
+  return { repository, commit, branch, ref, pull, order: Number.isSafeInteger(order) ? order : 0 };
 }
 
 /** The CI systems in whose jobs a gate can be detached. */

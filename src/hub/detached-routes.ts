@@ -35,6 +35,7 @@ const registering: z.ZodMiniType<RegisterRequest> = z.object({
   context: text(/^[^\u0000-\u001f\u007f-\u009f]{1,255}$/),
   ref: branch,
   pull: z.nullable(text(/^\d{1,20}$/)),
+  order: z.optional(z.int()),
   ...save,
 });
 const listing = z.object({ repository });

@@ -184,14 +184,14 @@ export class DetachedGates {
 
   /** Keeps a new gate, unless the request is repeated. */
   async #add({ job, ...request }: RegisterRequest): Promise<void> {
-    const { id, repository, commit, context, ref, pull, sealed } = request;
+    const { id, repository, commit, context, ref, pull, order, sealed } = request;
     const [kept] = await this.#store.get(id);
     if (kept !== '') {
       if (read(kept).lease?.job === job || read(kept).replacedBy !== null) return;
       throw refusal('leased');
     }
     await this.#makeRoom();
-    const names = { id, repository, commit, context, ref, pull };
+    const names = { id, repository, commit, context, ref, pull, order };
     const gate = registered(names, request, job, await this.#store.now());
     if (!(await this.#store.replace(id, '', JSON.stringify(gate), sealed))) throw refusal('leased');
     this.#options.log({ type: 'gate-kept', id, repository, startsJobs: this.#options.startJob !== null });

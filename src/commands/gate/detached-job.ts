@@ -81,8 +81,8 @@ export class DetachedJob implements Keeping {
     for (const step of opening) await steps[step]();
   }
 
-  async #register({ ref, pull }: DetachableJob): Promise<void> {
-    const request = { ...this.#names, ref, pull, job: this.#job, ...this.#saved() };
+  async #register({ ref, pull, order }: DetachableJob): Promise<void> {
+    const request = { ...this.#names, ref, pull, order, job: this.#job, ...this.#saved() };
     if (request.sealed.length > longestSealed)
       throw new ConfigError('the hub keeps at most 64 KiB of a gate, and this one has more', {
         hint: 'shorten its settings, or leave out --detach',

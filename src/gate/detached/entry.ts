@@ -27,6 +27,8 @@ export interface DetachedGate extends DetachedNames {
   ref: string;
   /** The pull request, whose newer gate replaces this one; null where none does. */
   pull: string | null;
+  /** Grows from event to event of the pull request: the job of an older commit may start last. */
+  order?: number | undefined;
   registeredAt: number;
   runs: readonly string[];
   endsAt: number;
@@ -67,7 +69,7 @@ export type Refusal = 'unknown' | 'replaced' | 'leased';
 
 /** Returns a gate that a job registers, which goes on with it. */
 export function registered(
-  names: DetachedNames & Pick<DetachedGate, 'ref' | 'pull'>,
+  names: DetachedNames & Pick<DetachedGate, 'ref' | 'pull' | 'order'>,
   save: DetachedSave,
   job: string,
   now: number,
@@ -98,9 +100,12 @@ const isSame = (one: string, other: string) => one.toLowerCase() === other.toLow
 export function replaces(older: DetachedGate, newer: DetachedGate): boolean {
   const isSameStatus = isSame(older.repository, newer.repository) && isSame(older.context, newer.context);
   const isSamePull = older.pull !== null && older.pull === newer.pull;
+  const [before, after] = [older.order ?? 0, newer.order ?? 0];
   const isOlder =
-    older.registeredAt < newer.registeredAt ||
-    (older.registeredAt === newer.registeredAt && older.id < newer.id);
+    older.commit !== newer.commit && before !== after
+      ? before < after
+      : older.registeredAt < newer.registeredAt ||
+        (older.registeredAt === newer.registeredAt && older.id < newer.id);
   return isOpen(older) && isSameStatus && (isSamePull || older.commit === newer.commit) && isOlder;
 }
 

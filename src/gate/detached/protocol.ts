@@ -17,7 +17,10 @@ export const resumeWorkflow = 'rungate-resume.yml';
 export const resumeInput = 'id';
 
 /** `job`: the random text of the job, which holds the gate. */
-export interface RegisterRequest extends DetachedNames, DetachedSave, Pick<DetachedGate, 'ref' | 'pull'> {
+export interface RegisterRequest
+  extends DetachedNames,
+    DetachedSave,
+    Pick<DetachedGate, 'ref' | 'pull' | 'order'> {
   job: string;
 }
 /** `startsJobs`: whether the hub can start jobs, or only keeps the gate. */

@@ -117,6 +117,16 @@ describe('a newer job', () => {
     expect(on.latest()?.state).toBe('error');
   });
 
+  it('of an earlier commit, which has started late, replaces nothing', async () => {
+    on = await openCircle();
+    expect(await on.ended(on.detach({ commit: newer, run: '2' }))).toMatchObject({ code: 0 });
+    await on.wait(1_000);
+    const { code, err } = await on.ended(on.detach({ commit: head, run: '1' }));
+    expect([code, err]).toEqual([5, expect.stringContaining('a newer gate has replaced the gate')]);
+    expect(await on.decided(newer)).toMatchObject({ state: 'success' });
+    expect([on.latest(), on.runs().length]).toEqual([undefined, 1]);
+  });
+
   it('of a re-run goes on with the same run, which is not cancelled', async () => {
     await detached();
     const old = on.idOf();

@@ -29,7 +29,7 @@ const save: DetachedSave = {
   released: true,
 };
 const gate = (own: Partial<DetachedGate> = {}): DetachedGate => ({
-  ...registered({ ...names, ref: 'main', pull: '7' }, save, 'a', begin),
+  ...registered({ ...names, ref: 'main', pull: '7', order: 1 }, save, 'a', begin),
   lease: null,
   ...own,
 });
@@ -122,6 +122,13 @@ describe('a newer gate', () => {
       newer({ repository: 'Acme/Shop', context: 'Rungate: shop / Checkout' }),
     ],
     [true, 'that is decided', newer({ done: true })],
+    [
+      true,
+      'of a later event, registered first',
+      newer({ commit: 'c0ffee2', order: 2, registeredAt: begin - 1 }),
+    ],
+    [false, 'of an earlier event', newer({ commit: 'c0ffee2', order: 0 })],
+    [true, 'of a re-run of an earlier event on the same commit', newer({ order: 0 })],
     [false, 'of another repository', newer({ repository: 'acme/other' })],
     [false, 'of another status', newer({ context: 'rungate: shop / search' })],
     [false, 'of another commit and pull request', newer({ commit: 'c0ffee2', pull: '8' })],
