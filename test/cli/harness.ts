@@ -230,6 +230,12 @@ export async function stage(options: MockOptions = {}): Promise<Stage> {
 
 export const trigger = ['run', 'trigger', '--project', 'shop', '--process', 'checkout'] as const;
 
+/** Returns the settings of a command in a repository with a project file. */
+export const inRepository = (project: object, env: Settings['env'] = {}) => ({
+  ...{ cwd: '/repo', env },
+  files: { '/repo/.git': '', '/repo/.rungate.json': JSON.stringify(project) } as Record<string, string>,
+});
+
 /** Returns the endpoints of the requests that the mock received, in order. */
 export function asked(mock: MockServer): (string | null)[] {
   return mock.requests.map((request) => request.endpoint);

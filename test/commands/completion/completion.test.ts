@@ -8,7 +8,7 @@ import { fullName } from '../../../src/commands/command.ts';
 import { faultNames } from '../../../src/mock/faults/parse.ts';
 import { deliveryScopes } from '../../../src/mock/options.ts';
 import { outcomes } from '../../../src/mock/runs.ts';
-import { asked, cli, type Stage, stage } from '../../cli/harness.ts';
+import { asked, cli, inRepository, type Stage, stage } from '../../cli/harness.ts';
 
 let on: Stage;
 let folder: string;
@@ -153,10 +153,6 @@ describe('keys of environments from the service', () => {
 
   const environments = ['run', 'trigger', '--environment', ''];
   const nowhere = { RUNGATE_API_URL: undefined as never };
-  const projectFile = (json: object) => ({
-    cwd: '/repo',
-    files: { '/repo/.git': '', '/repo/.rungate.json': JSON.stringify(json) },
-  });
   /** Writes a profile with a token for a service, with or without its URL. */
   const profile = (origin: string, settings: object) =>
     writeFileSync(
@@ -169,7 +165,7 @@ describe('keys of environments from the service', () => {
     );
 
   it.each<[string, () => { words?: string[]; settings: Parameters<Stage['with']>[0] }]>([
-    ['the project file', () => ({ settings: { ...projectFile({ apiUrl: on.mock.url }), env: nowhere } })],
+    ['the project file', () => ({ settings: inRepository({ apiUrl: on.mock.url }, nowhere) })],
     ['the line', () => ({ words: ['--api-url', on.mock.url], settings: { env: nowhere } })],
     [
       'the profile',
@@ -181,7 +177,7 @@ describe('keys of environments from the service', () => {
     [
       "the environment, vouched for by a project file's caFile",
       () => {
-        const { cwd, files } = projectFile({ caFile: 'own.pem' });
+        const { cwd, files } = inRepository({ caFile: 'own.pem' });
         return {
           settings: {
             cwd,
@@ -215,7 +211,7 @@ describe('keys of environments from the service', () => {
   it("use the profile's credential for the service that it was saved for, wherever the URL comes from", async () => {
     profile(new URL(on.mock.url).origin, {});
     const own = { RUNGATE_TOKEN: undefined as never, RUNGATE_API_KEY: undefined as never, ...nowhere };
-    const found = on.with({ ...projectFile({ apiUrl: on.mock.url }), env: own });
+    const found = on.with(inRepository({ apiUrl: on.mock.url }, own));
     expect(await reply(environments, found)).not.toEqual(['words']);
     const typed = ['--api-url', on.mock.url, 'env', 'delete', ''];
     expect(await reply(typed, on.with({ env: own }))).not.toEqual(['words']);

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, w
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { asked, cli, type Settings, type Stage, stage } from '../../cli/harness.ts';
+import { asked, cli, inRepository, type Settings, type Stage, stage } from '../../cli/harness.ts';
 import { json, type Scene, serve } from '../../transport/serve.ts';
 
 const secret = 'sk_live_4eC39HqLyjWDarjtT1';
@@ -67,8 +67,8 @@ describe('login', () => {
   });
 
   it('does not use the URL in the project file', async () => {
-    const files = { '/repo/.git': '', '/repo/.rungate.json': '{"apiUrl": "https://evil.example"}' };
-    const { code, err } = await run(['login'], { stdin: secret, cwd: '/repo', files });
+    const project = inRepository({ apiUrl: 'https://evil.example' });
+    const { code, err } = await run(['login'], { ...project, stdin: secret });
     expect(code).toBe(64);
     expect(err).toMatch(/the project file names https:\/\/evil\.example[\s\S]*--api-url/);
     expect(readdirSync(folder)).toEqual([]);
@@ -121,13 +121,7 @@ describe('a saved credential', () => {
   it.each<[string, (url: string) => Settings & { args?: string[] }]>([
     ['the flag', (url) => ({ args: ['--api-url', url] })],
     ['the environment', (url) => ({ env: { RUNGATE_API_URL: url } })],
-    [
-      'the project file',
-      (url) => ({
-        cwd: '/repo',
-        files: { '/repo/.git': '', '/repo/.rungate.json': JSON.stringify({ apiUrl: url }) },
-      }),
-    ],
+    ['the project file', (url) => inRepository({ apiUrl: url })],
   ])('is not sent to another service that comes from %s', async (_what, naming) => {
     await login(at);
     await login(at, `${secret}t`, '--token');

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { checkClock } from '../../../src/commands/doctor/checks.ts';
-import { asked, type Stage, stage } from '../../cli/harness.ts';
+import { asked, inRepository, type Stage, stage } from '../../cli/harness.ts';
 import { fakeClock } from '../../fake-clock.ts';
 
 let on: Stage | undefined;
@@ -145,8 +145,7 @@ describe('the project, the process and the environment', () => {
     file: object = { process: 'checkout' },
   ) => {
     on = await stage();
-    const files = { '/repo/.git': '', '/repo/.rungate.json': JSON.stringify(file) };
-    const { out } = await on.with({ env, files, cwd: '/repo' })('doctor', '--json');
+    const { out } = await on.with(inRepository(file, env))('doctor', '--json');
     return (JSON.parse(out) as Report).checks.find(({ name }) => name === 'selection');
   };
 

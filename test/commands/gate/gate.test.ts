@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Outcome } from '../../../src/mock/runs.ts';
-import { asked, type Settings, type Stage, stage, trigger } from '../../cli/harness.ts';
+import { asked, inRepository, type Settings, type Stage, stage, trigger } from '../../cli/harness.ts';
 import { statement } from '../../receipt/table.ts';
 
 let on: Stage;
@@ -15,11 +15,6 @@ async function playing(outcome: Outcome) {
 }
 
 const one = ['gate', '--project', 'shop', '--process', 'checkout'] as const;
-const withFile = (file: object, env: Record<string, string> = {}): Settings => ({
-  cwd: '/repo',
-  files: { '/repo/.git': '', '/repo/.rungate.json': JSON.stringify(file) },
-  env,
-});
 const bodies = () =>
   on.mock.requests.flatMap(({ endpoint, body }) =>
     endpoint === 'run.trigger' ? JSON.parse(String(body)) : [],
@@ -36,7 +31,7 @@ describe('rungate gate', () => {
   it('warns once in a CI system that it does not know that a re-run starts another run', async () => {
     const warning = 'warning: rungate does not know this CI system: a re-run of the job starts another run';
     const gates = { project: 'shop', gates: { api: { process: 'api' }, web: { process: 'web' } } };
-    const several = await on.with(withFile(gates, { CI: 'True' }))('gate');
+    const several = await on.with(inRepository(gates, { CI: 'True' }))('gate');
     expect([several.code, several.err.split(warning).length - 1]).toEqual([0, 1]);
     for (const [env, ...more] of [
       [{}],
@@ -60,7 +55,7 @@ describe('rungate gate', () => {
   it('reads RUNGATE_TIMEOUT, over the timeout of a gate in the file', async () => {
     await playing('stuck');
     const file = { project: 'shop', gates: { web: { process: 'web', timeout: '30m' } } };
-    const { code, out } = await on.with(withFile(file, { RUNGATE_TIMEOUT: '2m' }))('gate', '--json');
+    const { code, out } = await on.with(inRepository(file, { RUNGATE_TIMEOUT: '2m' }))('gate', '--json');
     expect(code).toBe(3);
     expect(JSON.parse(out).gates[0].runs[0].elapsedSeconds).toBeLessThan(121);
   });
@@ -71,9 +66,9 @@ describe('a gate that is not strict', () => {
   const file = { project: 'shop', process: 'checkout' };
 
   it.each([
-    ['RUNGATE_STRICT=0', withFile(file, { RUNGATE_STRICT: '0' }), 'RUNGATE_STRICT'],
-    ['a file', withFile({ ...file, strict: false }), '/repo/.rungate.json'],
-    ['on in a file', withFile({ ...file, on: { cancelled: 'warn' } }), '/repo/.rungate.json'],
+    ['RUNGATE_STRICT=0', inRepository(file, { RUNGATE_STRICT: '0' }), 'RUNGATE_STRICT'],
+    ['a file', inRepository({ ...file, strict: false }), '/repo/.rungate.json'],
+    ['on in a file', inRepository({ ...file, on: { cancelled: 'warn' } }), '/repo/.rungate.json'],
   ])('because of %s says so in its first line', async (_what, settings, source) => {
     await playing('cancelled');
     const result = await on.with(settings)('gate', '--quiet');
@@ -88,7 +83,7 @@ describe('the selection', () => {
     process: 'usual',
     gates: { web: { needs: ['api'] }, api: { process: 'api' }, perf: { tags: ['perf'] } },
   };
-  const run = (...argv: string[]) => on.with(withFile(file))('gate', ...argv);
+  const run = (...argv: string[]) => on.with(inRepository(file))('gate', ...argv);
   const selectors = () => bodies().map(({ processSlug, tags }) => processSlug ?? tags);
 
   it('is the named gates with those that they need', async () => {
@@ -106,19 +101,19 @@ describe('the selection', () => {
   });
 
   it.each([
-    [['web', '--process', 'x'], withFile(file), '--process and the name of a gate cannot be combined'],
+    [['web', '--process', 'x'], inRepository(file), '--process and the name of a gate cannot be combined'],
     [
       ['checkout'],
       {},
       '"checkout" is not a gate: there is no .rungate.json\n  → did you mean --process checkout?',
     ],
-    [['wbe'], withFile(file), '"wbe" is not one of the gates\n  → did you mean web?'],
+    [['wbe'], inRepository(file), '"wbe" is not one of the gates\n  → did you mean web?'],
     [
       [],
       { env: { RUNGATE_PROCESS: 'x' } },
       'warning: rungate does not read RUNGATE_PROCESS\n  → set process in',
     ],
-    [['--idempotency-key', 'k'], withFile(file), '--idempotency-key has no effect with several gates'],
+    [['--idempotency-key', 'k'], inRepository(file), '--idempotency-key has no effect with several gates'],
   ] as [string[], Settings, string][])(
     '%j is refused before anything is sent',
     async (argv, settings, message) => {
@@ -156,7 +151,7 @@ it('a gate that stops at a mistake in its settings leaves no older receipt', asy
     [{ gates }, '/repo/r/', '/repo/r/web.json'],
     [{ process: 'web' }, '/repo/r.json', '/repo/r.json'],
   ] as const) {
-    const { files = {}, ...settings } = withFile(file);
+    const { files = {}, ...settings } = inRepository(file);
     files[old] = JSON.stringify(statement);
     // The file has no project.
     expect((await on.with({ ...settings, files })('gate', '--receipt', receipt)).code).toBeGreaterThan(63);

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import type { MockOptions } from '../../../src/mock/server.ts';
-import { type Settings, type Stage, stage } from '../../cli/harness.ts';
+import { inRepository, type Settings, type Stage, stage } from '../../cli/harness.ts';
 
 let on: Stage | undefined;
 afterEach(async () => {
@@ -17,10 +17,8 @@ const usual = {
   perf: { process: 'perf', advisory: true },
 };
 
-const fileOf = (gates: unknown, more: object = {}): Settings => ({
-  cwd: '/repo',
-  files: { '/repo/.git': '', '/repo/.rungate.json': JSON.stringify({ project: 'shop', ...more, gates }) },
-});
+const fileOf = (gates: object, more: object = {}): Settings =>
+  inRepository({ project: 'shop', ...more, gates });
 
 async function gates(options: MockOptions, file: Settings = fileOf(usual), ...argv: string[]) {
   on = await stage({ duration: 25_000, ...options });

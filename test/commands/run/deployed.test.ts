@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Fault, MockOptions } from '../../../src/mock/server.ts';
-import { type Stage, stage, trigger } from '../../cli/harness.ts';
+import { inRepository, type Stage, stage, trigger } from '../../cli/harness.ts';
 
 let on: Stage;
 afterEach(() => on.close());
@@ -235,9 +235,8 @@ describe('nothing is sent', () => {
 
 it('a header file is not sent where a project file of a fork directs', async () => {
   on = await stage({ deployed: new7 });
-  const project = JSON.stringify({ deployed: { url: page() } });
-  const files = { '/repo/.git': '', '/repo/.rungate.json': project, '/h': 'X-A: b' };
-  const forked = on.with({ cwd: '/repo', files, env: { CHANGE_FORK: 'mallory' } });
+  const project = inRepository({ deployed: { url: page() } }, { CHANGE_FORK: 'mallory' });
+  const forked = on.with({ ...project, files: { ...project.files, '/h': 'X-A: b' } });
   const { code, err } = await forked(...gate, '--deployed-header-file', '/h');
   expect([code, on.mock.requests]).toEqual([78, []]);
   expect(err).toContain('the headers for the version page were not sent: this pipeline may run for a fork');

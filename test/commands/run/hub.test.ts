@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { trigger } from '../../cli/harness.ts';
+import { inRepository, trigger } from '../../cli/harness.ts';
 import { type HubStage, hubStage, hubToken, type TestHub } from '../../cli/hub-stage.ts';
 import { until } from '../../until.ts';
 
@@ -37,11 +37,11 @@ describe('with a hub', () => {
 
     it('uses none with RUNGATE_HUB_URL=none, whatever the project file says', async () => {
       const hub = await on.hub();
-      const files = { '/repo/.git': '', '/repo/.rungate.json': JSON.stringify({ hub: { url: hub.url } }) };
-      expect(await on.start('none', [...trigger], { cwd: '/repo', files }).end()).toMatchObject({ code: 0 });
+      const project = { hub: { url: hub.url } };
+      expect(await on.start('none', trigger, inRepository(project)).end()).toMatchObject({ code: 0 });
       expect(hub.log).toEqual([]);
-      const env = { RUNGATE_HUB_URL: undefined };
-      expect(await on.start('', [...trigger], { cwd: '/repo', files, env }).end()).toMatchObject({ code: 0 });
+      const unset = inRepository(project, { RUNGATE_HUB_URL: undefined });
+      expect(await on.start('', trigger, unset).end()).toMatchObject({ code: 0 });
       expect(granted(hub)).toEqual(['create']);
     });
   });

@@ -1,7 +1,7 @@
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Io } from '../../../src/host/io.ts';
 import type { Size } from '../../../src/output/live/model.ts';
-import { memoryIo, type Settings, type Stage, stage, trigger } from '../../cli/harness.ts';
+import { inRepository, memoryIo, type Settings, type Stage, stage, trigger } from '../../cli/harness.ts';
 import { main } from '../../cli/main.ts';
 import { fakeTerminal } from '../../fake-terminal.ts';
 import { type TestScreen, testScreen } from '../../screen.ts';
@@ -135,10 +135,6 @@ describe('the live view of a wait', () => {
 });
 
 describe('the live view of several gates', () => {
-  const fileOf = (gates: object): Settings => ({
-    cwd: '/repo',
-    files: { '/repo/.git': '', '/repo/.rungate.json': JSON.stringify({ project: 'shop', gates }) },
-  });
   const three = {
     api: { process: 'api-smoke' },
     'web-checkout': { tags: ['web'], needs: ['api'], retries: 1 },
@@ -147,7 +143,7 @@ describe('the live view of several gates', () => {
 
   it('has a row for each gate: what it needs, its state, and which retry is going', async () => {
     on = await stage({ outcome: ['passed', 'failed'], duration: 25_000 });
-    const { code, written, screen } = await watch(['gate'], fileOf(three));
+    const { code, written, screen } = await watch(['gate'], inRepository({ project: 'shop', gates: three }));
     expect(code).toBe(1);
     expect(written).toMatch(/l0 of 3 running · 3 waiting · 0:00\r/);
     expect(written).toMatch(/· web-checkout {5}needs api /);

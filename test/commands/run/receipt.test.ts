@@ -144,10 +144,16 @@ describe('refused before anything is sent', () => {
     return result;
   };
 
-  it('an unknown commit is a usage error, and the older receipt is gone', async () => {
-    const { code, err, text } = await refused(gate, { files: { 'receipt.json': older } });
-    expect([code, text]).toEqual([64, undefined]);
-    expect(err).toMatch(/--receipt: neither CI nor git says which commit this is\n.*--commit-sha/);
+  it.each<[string, string[], RegExp]>([
+    ['an unknown', [], /--receipt: neither CI nor git says which commit this is\n.*--commit-sha/],
+    [
+      'an abbreviated',
+      ['--commit-sha', commit.slice(0, 12)],
+      /--receipt: "\w{12}" is not a full commit hash/,
+    ],
+  ])('%s commit is a usage error, and the older receipt is gone', async (_what, flags, message) => {
+    const { code, err, text } = await refused([...gate, ...flags], { files: { 'receipt.json': older } });
+    expect([code, text, err]).toEqual([64, undefined, expect.stringMatching(message)]);
   });
 
   it('an older receipt that cannot be removed is a configuration error', async () => {

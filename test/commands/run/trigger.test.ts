@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Fault } from '../../../src/mock/server.ts';
 import { fixtures } from '../../ci/provider-fixtures.ts';
-import { asked, type Settings, type Stage, stage, trigger } from '../../cli/harness.ts';
+import { asked, inRepository, type Settings, type Stage, stage, trigger } from '../../cli/harness.ts';
 
 describe('run trigger', () => {
   let on: Stage;
@@ -66,8 +66,7 @@ describe('run trigger', () => {
       on = await stage({ outcome: ['passed', 'failed'], duration: 0 });
       const old = (await on.rungate(...trigger)).out.trim();
       on.mock.faults.add({ kind: 'patch', merge: { ref: old }, endpoint: 'run.trigger' });
-      const files = { '/repo/.rungate.json': '{"run":{"idPointer":"/ref"}}', '/repo/.git': '' };
-      const command = on.with({ cwd: '/repo', files });
+      const command = on.with(inRepository({ run: { idPointer: '/ref' } }));
       const { code, err } = await command(...trigger, '--ref', old, '--wait');
       expect(code).toBe(5);
       expect(err).toContain('/ref');
@@ -128,10 +127,6 @@ describe('run trigger without --wait', () => {
   afterEach(() => on.close());
 
   const github = { GITHUB_ACTIONS: 'true', GITHUB_REPOSITORY: 'acme/shop', GITHUB_RUN_ID: '42' };
-  const withFile = (settings: object): Settings => ({
-    cwd: '/repo',
-    files: { '/repo/.git': '', '/repo/.rungate.json': JSON.stringify(settings) },
-  });
 
   const warning =
     /^warning: run trigger does not wait for the run.*\n {2}→ use rungate gate, which waits, or --no-wait/gm;
@@ -141,7 +136,7 @@ describe('run trigger without --wait', () => {
     ['a CI system that only sets CI', { env: { CI: 'true', RUNGATE_STRICT: '1' } }, /strict/],
     [
       'two settings',
-      { env: github, ...withFile({ strict: true, timeout: '30m' }) },
+      inRepository({ strict: true, timeout: '30m' }, github),
       /: strict \(\/repo\/\.rungate\.json\), timeout \(\S+\)$/m,
     ],
   ])('in CI warns once and starts the run: %s', async (_name, settings, pattern) => {

@@ -5,7 +5,7 @@ import { retriesIn } from '../../../src/commands/selftest/judge.ts';
 import { scenarios } from '../../../src/commands/selftest/scenarios.ts';
 import { stepEnvironment } from '../../../src/commands/selftest/step.ts';
 import type { GroupOptions, GroupResult } from '../../../src/host/process-group.ts';
-import { cli, memoryIo, type Result, type Settings, trigger } from '../../cli/harness.ts';
+import { cli, inRepository, memoryIo, type Result, type Settings, trigger } from '../../cli/harness.ts';
 import { type FakeClock, fakeClock } from '../../fake-clock.ts';
 
 const gate = [...trigger, '--wait', '--strict'];
@@ -156,10 +156,6 @@ describe('a step that runs several gates', () => {
     api: { process: 'api' },
     web: { tags: ['web'], needs: ['api'] },
   };
-  const fileOf = (gates: object, more: object = {}) => ({
-    cwd: '/repo',
-    files: { '/repo/.git': '', '/repo/.rungate.json': JSON.stringify({ project: 'shop', ...more, gates }) },
-  });
   const all = { passed: '0 ok', failed: '1 ok', blocked: '2 ok', cancelled: '4 ok', timeout: '3 ok' };
   it.each<[string, object, object?]>([
     ['an advisory one first', usual],
@@ -173,7 +169,7 @@ describe('a step that runs several gates', () => {
     const result = await selftest(async (gateOf) => ({ code: (await gateOf('gate', '--strict')).code }), {
       words,
       step: ['bash', '-c', 'rungate gate --strict'],
-      ...fileOf(gates, more),
+      ...inRepository({ project: 'shop', ...more, gates }),
     });
     expect([result.code, verdicts(result)]).toEqual([0, all]);
     const { scenarios } = JSON.parse(result.out);
