@@ -1,5 +1,5 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { cli, type Stage, stage } from './harness.ts';
+import { describe, expect, it } from 'vitest';
+import { cli } from './harness.ts';
 
 describe('rungate without a command suggests', () => {
   it('the mock, a login, and the next commands', async () => {
@@ -35,19 +35,5 @@ describe('rungate without a command suggests', () => {
     expect(code).toBe(64);
     expect(err.trimEnd().split('\n')).toHaveLength(1);
     expect(JSON.parse(err).error).toMatchObject({ code: 'usage', hint: 'see rungate --help' });
-  });
-});
-
-describe('the first steps', () => {
-  let on: Stage;
-  beforeEach(async () => {
-    on = await stage({ outcome: 'passed' });
-  });
-  afterEach(() => on.close());
-
-  it('contain a gate against the mock that works when pasted', async () => {
-    const { err } = await cli([]);
-    const [, gate = ''] = / mock exec -- rungate (.*)/.exec(err) ?? [];
-    expect((await on.rungate(...gate.split(' '))).code).toBe(0);
   });
 });

@@ -118,21 +118,6 @@ describe('orders summary --verify, if orders arrive while it reads,', () => {
   });
 });
 
-describe('a response that does not match the API', () => {
-  const good = orderText('1');
-  it.each([
-    ['a total that is a string', listText(good, orderText('"12.50"')), 'orders[1].total'],
-    ['a duplicate total', `{"orders":[${good.replace('"total":1', '"total":1,"total":2')}]}`, 'total'],
-  ])('is reported with its field: %s', async (_name, text, field) => {
-    summaryIs(summaryText('1', '1'));
-    listIs(text);
-    const { code, out, err } = await verify();
-    expect({ code, out }).toEqual({ code: 5, out: '' });
-    expect(err).toMatch(/^error: (?:the response to GET \S+ does not match the API: |orders)/);
-    expect(err).toContain(field);
-  });
-});
-
 describe('client.orders.listExact', () => {
   const connect = () => createClient({ apiUrl: on.mock.url, token: on.mock.token });
 
