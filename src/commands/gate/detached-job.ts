@@ -40,6 +40,8 @@ export class DetachedJob implements Keeping {
   readonly #waitMs: number | undefined;
   #isPending: boolean;
   #replaced: readonly Replaced[] = [];
+  /** The runs that earlier jobs have begun. This one waits for them, or reads them again. */
+  readonly #known: ReadonlySet<string | undefined>;
   /** The runs that this job has seen in progress. */
   readonly #read = new Set<string>();
   #leave = () => {};
@@ -62,6 +64,7 @@ export class DetachedJob implements Keeping {
     this.#first = first;
     this.#waitMs = waitMs;
     this.#isPending = isKnown;
+    this.#known = new Set(Object.values(gate.plan?.gates ?? {}).map(({ run }) => run?.id));
   }
 
   /** Runs before anything is sent to the service. */
@@ -101,7 +104,8 @@ export class DetachedJob implements Keeping {
   }
 
   written(plan: PlanState): void {
-    if (this.#first !== null && isUnderWay(plan)) this.#leave();
+    const hasBegun = liveRuns(this.chosen.state).some((id) => !this.#known.has(id));
+    if (hasBegun && isUnderWay(plan)) this.#leave();
   }
 
   async leaves(signal: AbortSignal, { save }: Kept): Promise<void> {

@@ -21,6 +21,8 @@ export const tokens = { job: 'ghs_token-of-a-job-0123', hub: 'ghs_token-of-the-h
 
 /** Longer than any gate of these tests, in milliseconds. */
 const longestMs = 4 * 60 * minute;
+/** GitHub needs this long to start a job. */
+const queuedMs = 10_000;
 /** A hub looks as often for jobs to start. */
 const longestStepMs = 2_000;
 
@@ -174,7 +176,8 @@ export async function openCircle(options: MockOptions = {}) {
       ...settings,
       env: { GITHUB_EVENT_NAME: 'workflow_dispatch', ...settings.env },
     });
-  github.onStart = ({ inputs: { id = '' } }) => void jobs.push(resume(id));
+  github.onStart = ({ inputs: { id = '' } }) =>
+    on.time.at(clock.monotonic() + queuedMs, () => void jobs.push(resume(id)));
 
   const client = createClient({ apiUrl: on.mock.url, apiKey: on.mock.apiKey, token: on.mock.token });
   const hook = await client.webhooks.create(

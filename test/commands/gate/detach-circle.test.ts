@@ -64,6 +64,7 @@ describe('a detached gate', () => {
       description: expect.stringMatching(/^flaky /),
     });
     expect([codes(), on.runs().length]).toEqual([[0, 0], 2]);
+    expect(on.jobs[0]?.lastedMs).toBeLessThan(minute / 2);
   });
 
   it('of several gates has one status, and the resumed job creates the run of a dependent gate', async () => {
@@ -80,6 +81,7 @@ describe('a detached gate', () => {
       description: expect.stringMatching(/^failed /),
     });
     expect([codes(), on.runs().length]).toEqual([[0, 1], 2]);
+    expect(on.jobs[0]?.lastedMs).toBeLessThan(minute / 2);
   });
 
   it('in a merge queue sets the status of the commit of the queue, and no newer one replaces it', async () => {
