@@ -1,14 +1,11 @@
 import { readFile } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
 import { describe, expect, test } from 'vitest';
 import { alignedTable } from '../../docs/aligned-table.ts';
 import { check } from './check.ts';
 import { modes } from './modes.ts';
 import { type Mutant, mutants } from './mutants.ts';
+import { mutated } from './mutated.ts';
 import type { Machine } from './world.ts';
-
-const folder = fileURLToPath(new URL('../../../src/gate/', import.meta.url));
 
 describe('without a rule, the machine breaks an invariant', () => {
   const cells = [['rule', 'without it', 'shortest path to that']];
@@ -42,31 +39,7 @@ const inWords = (step: string) =>
     .replace(/\b[0-9a-f]{64}\b/g, 'the next key')
     .replaceAll('|', '/');
 
+const entry = "export * from './decide.ts'; export * from './todo.ts'; export { durable } from './state.ts';";
+
 /** Returns the machine with one rule removed. */
-async function without({ file, from, to }: Mutant): Promise<Machine> {
-  const path = `${folder}${file}.ts`;
-  const source = await readFile(path, 'utf8');
-  expect(source).toContain(from);
-  const contents = source.replace(from, to);
-  const { outputFiles } = await build({
-    stdin: {
-      contents:
-        "export * from './decide.ts'; export * from './todo.ts'; export { durable } from './state.ts';",
-      resolveDir: folder,
-      loader: 'ts',
-    },
-    bundle: true,
-    write: false,
-    format: 'esm',
-    platform: 'node',
-    plugins: [
-      {
-        name: 'mutant',
-        setup: ({ onLoad }) =>
-          onLoad({ filter: new RegExp(`gate/${file}\\.ts$`) }, () => ({ contents, loader: 'ts' })),
-      },
-    ],
-  });
-  const [bundle] = outputFiles;
-  return import(`data:text/javascript,${encodeURIComponent(bundle?.text ?? '')}`);
-}
+const without = ({ file, from, to }: Mutant) => mutated<Machine>(entry, { file: `${file}.ts`, from, to });
