@@ -6,6 +6,7 @@ import {
   isOpen,
   isPending,
   named,
+  precedes,
   type Refusal,
   registered,
   replaced,
@@ -17,6 +18,7 @@ import {
 } from '../gate/detached/entry.ts';
 import type {
   DecideRequest,
+  DecideResponse,
   FetchRequest,
   FetchResponse,
   ListRequest,
@@ -45,6 +47,7 @@ const texts: Readonly<Record<Refusal, [status: number, text: string]>> = {
   unknown: [404, 'the hub has no such gate'],
   replaced: [409, 'a newer gate has replaced this one'],
   leased: [409, 'another job goes on with this gate'],
+  done: [409, 'the commit status of this gate is set'],
 };
 
 function refusal(reason: Refusal): BadRequest {
@@ -103,8 +106,10 @@ export class DetachedGates {
     return this.#sealed(await this.#change(id, (gate, now) => fetched(gate, job, now)));
   }
 
-  async decide({ id, job }: DecideRequest): Promise<void> {
-    await this.#change(id, (gate, now) => deciding(gate, job, now));
+  async decide({ id, job }: DecideRequest): Promise<DecideResponse> {
+    const gate = await this.#change(id, (each, now) => deciding(each, job, now));
+    const older = (await this.#all()).filter((each) => each.commit === gate.commit && precedes(each, gate));
+    return { older: older.map((each) => each.id) };
   }
 
   async list({ repository }: ListRequest): Promise<ListResponse> {

@@ -193,7 +193,7 @@ describe.each(kinds)('detached gates in %s', (kind) => {
     expect(await hub.ask('decide', { id: one, job: first })).toEqual(refused('leased'));
     expect(await hub.ask('save', handover())).toEqual(refused('leased'));
     expect(await hub.ask('list', { repository: 'acme/shop' })).toEqual([200, { ids: [] }]);
-    expect(await hub.ask('decide', held)).toEqual(nothing);
+    expect(await hub.ask('decide', held)).toEqual([200, { older: [] }]);
     expect(await hub.ask('save', handover({ job: second, done: true }))).toEqual(nothing);
     expect([await hub.sweep(2 * timeout), await hub.open()]).toEqual([[], 0]);
     expect(hub.logged('gate-kept')).toEqual([
@@ -306,7 +306,7 @@ describe.each(kinds)('detached gates in %s', (kind) => {
   it('are not replaced while their job may be setting the commit status', async () => {
     const hub = await withGate();
     await hub.ask('fetch', { id: one, job: first });
-    expect(await hub.ask('decide', { id: one, job: first })).toEqual(nothing);
+    expect(await hub.ask('decide', { id: one, job: first })).toEqual([200, { older: [] }]);
     const newer = registration({ id: two, job: second });
     const entry = JSON.parse((await hub.parts.gates.get(one))[0]) as DetachedGate;
     for (const [leftMs, retryAfter] of [
@@ -358,7 +358,7 @@ describe.each(kinds)('detached gates in %s', (kind) => {
     for (const _ of ['once', 'again'])
       expect(await hub.ask('register', registration())).toEqual(refused('replaced'));
     expect(await hub.ask('fetch', { id: one, job: first })).toEqual(refused('replaced'));
-    expect((await hub.ask('decide', { id: two, job: second }))[0]).toBe(204);
+    expect(await hub.ask('decide', { id: two, job: second })).toEqual([200, { older: [one] }]);
   });
 
   it('that are decided while a newer one is registered are not replaced', async () => {

@@ -39,6 +39,8 @@ export class DetachedJob implements Keeping {
   /** Set in a job that goes on with other gates afterwards. */
   readonly #waitMs: number | undefined;
   #isPending: boolean;
+  /** The gates whose commit status this one may change. */
+  #mayChange: readonly string[];
   #replaced: readonly Replaced[] = [];
   /** The runs that earlier jobs have begun. This one waits for them, or reads them again. */
   readonly #known: ReadonlySet<string | undefined>;
@@ -65,18 +67,26 @@ export class DetachedJob implements Keeping {
     this.#waitMs = waitMs;
     this.#isPending = isKnown;
     this.#known = new Set(Object.values(gate.plan?.gates ?? {}).map(({ run }) => run?.id));
+    this.#mayChange = [names.id];
   }
 
   /** Runs before anything is sent to the service. */
   async begin(): Promise<void> {
     const first = this.#first;
-    if (first === null) return;
+    if (first === null) {
+      if (this.chosen.state.plan !== null) return;
+      // Its commit status may never have been pending.
+      throw new ConfigError('the job that started this gate ended before it created a run', {
+        hint: 're-run the job of the pull request',
+      });
+    }
     const steps: Record<OpeningStep, () => Promise<void>> = {
       register: () => this.#register(first),
       pend: async () => {
         await this.#setStatus(this.#names, 'pending', 'no verdict yet', null);
         this.#isPending = true;
       },
+      confirm: () => this.#save({}),
       replace: async () => {
         for (const one of this.#replaced) await this.#replace(one);
       },
@@ -156,7 +166,10 @@ export class DetachedJob implements Keeping {
       decideMs,
       async (signal) => {
         const steps = {
-          decide: () => this.#detached.hub.decide({ id: this.#names.id, job: this.#job }),
+          decide: async () => {
+            const { older } = await this.#detached.hub.decide({ id: this.#names.id, job: this.#job });
+            this.#mayChange = [this.#names.id, ...older];
+          },
           look: () => this.#look(signal),
           set: () => this.#setStatus(this.#names, state, text, page, signal),
           finish: () => {
@@ -182,16 +195,20 @@ export class DetachedJob implements Keeping {
     });
   }
 
-  /** An older success of the commit must not stand for a gate that could not begin. Neither request must succeed. */
+  /** An older success of the commit must not stand for a gate that could not begin. If this fails, the hub starts a job. */
   async #giveUp(text: string): Promise<void> {
-    await this.#setStatus(this.#names, 'error', text, null).catch(() => {});
-    // The hub may have kept the gate although its response was lost.
-    await this.#save({ done: true }).catch(() => {});
+    try {
+      await this.#setStatus(this.#names, 'error', text, null);
+      // The hub may have kept the gate although its response was lost.
+      await this.#save({ done: true });
+    } catch {}
   }
 
   async #look(signal: AbortSignal): Promise<void> {
     const { context, id } = this.#names;
-    if (isOf(await this.#detached.github.statusOf(this.#names, signal), id)) return;
+    if (isOf(await this.#detached.github.statusOf(this.#names, signal), this.#mayChange)) return;
+    // No job could decide it.
+    await this.#save({ done: true });
     throw new ConfigError(`the commit status "${context}" is not that of gate ${id} any more`, {
       hint: 'another gate or somebody else has set it: this result changes nothing',
     });

@@ -65,7 +65,7 @@ export const keptMs = 24 * 60 * 60_000;
 /** A delivery may have come between the last read and the save. */
 const hearingMs = 5_000;
 
-export type Refusal = 'unknown' | 'replaced' | 'leased';
+export type Refusal = 'unknown' | 'replaced' | 'leased' | 'done';
 
 /** Returns a gate that a job registers, which goes on with it. */
 export function registered(
@@ -96,8 +96,8 @@ export const isOpen = ({ done, replacedBy }: DetachedGate) => !done && replacedB
 /** GitHub compares the names of repositories and of statuses without case. */
 const isSame = (one: string, other: string) => one.toLowerCase() === other.toLowerCase();
 
-/** Returns whether the first gate is replaced by the second: both decide the same commit status, or the same pull request. */
-export function replaces(older: DetachedGate, newer: DetachedGate): boolean {
+/** Returns whether the second gate counts instead of the first: both decide the same commit status, or the same pull request. */
+export function precedes(older: DetachedGate, newer: DetachedGate): boolean {
   const isSameStatus = isSame(older.repository, newer.repository) && isSame(older.context, newer.context);
   const isSamePull = older.pull !== null && older.pull === newer.pull;
   const [before, after] = [older.order ?? 0, newer.order ?? 0];
@@ -106,8 +106,10 @@ export function replaces(older: DetachedGate, newer: DetachedGate): boolean {
       ? before < after
       : older.registeredAt < newer.registeredAt ||
         (older.registeredAt === newer.registeredAt && older.id < newer.id);
-  return isOpen(older) && isSameStatus && (isSamePull || older.commit === newer.commit) && isOlder;
+  return isSameStatus && (isSamePull || older.commit === newer.commit) && isOlder;
 }
+
+export const replaces = (older: DetachedGate, newer: DetachedGate) => isOpen(older) && precedes(older, newer);
 
 /** Returns the gate as it is replaced; null while its job may be setting the commit status. */
 export function replaced(gate: DetachedGate, by: string, now: number): DetachedGate | null {
@@ -120,6 +122,8 @@ const isLeased = ({ lease }: DetachedGate, now: number) => lease !== null && now
 /** Lets a job go on with a gate. */
 export function fetched(gate: DetachedGate, job: string, now: number): DetachedGate | Refusal {
   if (gate.replacedBy !== null) return 'replaced';
+  // Its commit status may be that of a newer gate by now, which has not replaced it.
+  if (gate.done) return 'done';
   if (isLeased(gate, now) && gate.lease?.job !== job) return 'leased';
   return { ...gate, lease: { job, until: now + leaseMs }, failed: noneFailed };
 }
@@ -138,7 +142,10 @@ export function saved(
   // The response to the first request was lost. A delivery may have come since.
   if (released && gate.lease?.job === job && gate.lease.until === 0) return gate;
   if (!isHolder(gate, job)) return 'leased';
-  const kept = { ...gate, runs, endsAt: now + endsInMs, done, decidesUntil: 0 };
+  // A late request of the job opens nothing again, and lets no newer gate begin.
+  if (gate.done) return gate;
+  const decidesUntil = done || released ? 0 : gate.decidesUntil;
+  const kept = { ...gate, runs, endsAt: now + endsInMs, done, decidesUntil };
   if (!released) return { ...kept, lease: { job, until: now + leaseMs } };
   const heardFrom = now - hearingMs;
   const namedAt = gate.namedAt !== null && gate.namedAt >= heardFrom ? gate.namedAt : null;

@@ -6,6 +6,7 @@ import { httpTransport } from '../../transport/send.ts';
 import { hubRequests } from '../fleet/hub-client.ts';
 import { type HubOptions, tokenProblem } from '../fleet/open-hub.ts';
 import {
+  type DecideResponse,
   detachedPaths,
   type FetchRequest,
   type FetchResponse,
@@ -26,6 +27,7 @@ const refusals: Readonly<Record<string, readonly [fact: string, hint: string]>> 
   ],
   replaced: ['a newer gate has replaced the gate', 'the newer gate decides the commit status'],
   leased: ['another job goes on with the gate', 'that job decides the commit status'],
+  done: ['the commit status of the gate is set', 're-run the job of the pull request for another verdict'],
 };
 
 /** Returns the error with what the hub's reason means. */
@@ -58,7 +60,7 @@ export function openDetachedHub(options: HubOptions) {
       call(detachedPaths.register, request) as Promise<RegisterResponse>,
     save: async (request: SaveRequest) => void (await call(detachedPaths.save, request)),
     fetch: (request: FetchRequest) => call(detachedPaths.fetch, request) as Promise<FetchResponse>,
-    decide: async (request: FetchRequest) => void (await call(detachedPaths.decide, request)),
+    decide: (request: FetchRequest) => call(detachedPaths.decide, request) as Promise<DecideResponse>,
     list: (request: ListRequest) => call(detachedPaths.list, request) as Promise<ListResponse>,
     close: () => transport.close(),
   };

@@ -38,6 +38,10 @@ export interface FetchRequest {
   job: string;
 }
 export type DecideRequest = FetchRequest;
+export interface DecideResponse {
+  /** The older gates of the commit status. A late request of one may have set it. */
+  older: readonly string[];
+}
 export type FetchResponse = DetachedNames & Pick<DetachedSave, 'sealed'>;
 /** A refused request has status code 404 (unknown) or 409, and this body. */
 export interface RefusedResponse {

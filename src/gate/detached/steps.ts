@@ -4,14 +4,15 @@ import type { CommitStatus, StatusState } from './github.ts';
 /**
  * The steps of a job around its gate, in their order. The job ends with an error at the first one that fails.
  * `register`: the hub accepts the gate. `pend`: the commit status is pending, and names the gate.
+ * `confirm`: no newer gate has replaced it meanwhile, and the hub still has it.
  * `replace`: the gates that this one replaces are told so, and their runs are cancelled.
  */
-export const opening = ['register', 'pend', 'replace'] as const;
+export const opening = ['register', 'pend', 'confirm', 'replace'] as const;
 export type OpeningStep = (typeof opening)[number];
 
 /**
  * `release`: the hub has the last state, and starts the next job.
- * `decide`: the hub lets no newer gate begin meanwhile. `look`: the commit status still names this gate.
+ * `decide`: the hub lets no newer gate begin meanwhile. `look`: the commit status still names this gate, or an older one.
  * `set`: the commit status is the result. `finish`: the hub starts no other job.
  */
 export const closing = {
@@ -41,6 +42,6 @@ const longest = 140;
 export const describedAs = (text: string, id: string): string =>
   `${text.slice(0, longest - mark(id).length)}${mark(id)}`;
 
-/** Returns whether a commit status is that of the gate: nobody has set another one since. */
-export const isOf = (status: CommitStatus | null, id: string): boolean =>
-  status?.description.endsWith(mark(id)) === true;
+/** Returns whether a commit status is that of one of the gates: nobody else has set it since. */
+export const isOf = (status: CommitStatus | null, ids: readonly string[]): boolean =>
+  ids.some((id) => status?.description.endsWith(mark(id)));

@@ -129,6 +129,19 @@ describe('a newer job', () => {
     expect([on.latest(), on.runs().length]).toEqual([undefined, 1]);
   });
 
+  it('of the same commit decides, although the pending status of the older one comes late', async () => {
+    on = await openCircle();
+    on.github.fail = (request) => (request.includes('/statuses/') ? 500 : undefined);
+    const older = on.detach();
+    await on.wait(1_500);
+    on.github.fail = () => undefined;
+    expect(await on.ended(on.detach({ run: '2' }))).toMatchObject({ code: 0 });
+    expect(await on.ended(older)).toMatchObject({ code: 5, err: expect.stringContaining('has replaced') });
+    expect(on.github.statusesOf(head, context).map(({ state }) => state)).toEqual(['pending', 'pending']);
+    expect(await on.decided()).toMatchObject({ state: 'success' });
+    expect(on.runs()).toHaveLength(1);
+  });
+
   it('of a re-run goes on with the same run, which is not cancelled', async () => {
     await detached();
     const old = on.idOf();
@@ -161,14 +174,12 @@ describe('a resumed job', () => {
     expect(on.github.statusesOf(head, context).map(({ state }) => state)).toEqual(['success', 'pending']);
   });
 
-  it('decides again in the same way', async () => {
+  it('does not decide again', async () => {
     const id = await alone({ outcome: 'failed' });
-    for (const _again of [1, 2]) {
-      expect(await on.ended(on.resume(id))).toMatchObject({ code: 1 });
-      expect(on.latest()?.state).toBe('failure');
-      await on.wait(5 * minute);
-    }
-    expect(on.runs()).toHaveLength(1);
+    expect(await on.ended(on.resume(id))).toMatchObject({ code: 1 });
+    const { code, err } = await on.ended(on.resume(id));
+    expect([code, err]).toEqual([5, expect.stringContaining(`the commit status of the gate is set: ${id}`)]);
+    expect(on.github.statusesOf(head, context).map(({ state }) => state)).toEqual(['failure', 'pending']);
   });
 
   it('changes nothing after someone else has set the status', async () => {
@@ -177,6 +188,21 @@ describe('a resumed job', () => {
     const { code, err } = await on.ended(on.resume(id));
     expect([code, err]).toEqual([78, expect.stringContaining('another gate or somebody else has set it')]);
     expect(on.latest()?.description).toBe('by hand');
+    await on.wait(2 * 60 * minute);
+    expect(on.github.started).toHaveLength(1);
+  });
+
+  it('creates no run for a gate whose first job could not begin', async () => {
+    on = await openCircle();
+    on.github.fail = (request) => (request.includes('/statuses/') ? 500 : undefined);
+    expect(await on.ended(on.detach({}, ['--timeout', '5m']))).toMatchObject({ code: 5 });
+    on.github.fail = () => undefined;
+    await on.wait(2 * 60 * minute);
+    expect([codes(), on.jobs[0]?.result?.err]).toEqual([
+      [78],
+      expect.stringContaining('the job that started this gate ended before it created a run'),
+    ]);
+    expect([on.latest(), on.runs()]).toEqual([undefined, []]);
   });
 
   it('with another API key reads nothing', async () => {
@@ -230,7 +256,7 @@ describe('a resumed job', () => {
   });
 
   it('hands over when it is stopped', async () => {
-    const id = await alone({ duration: 60 * minute });
+    const id = await alone({ duration: 50 * minute });
     let stop: (signal: 'SIGTERM') => void = () => {};
     const job = on.resume(id, {
       onStop(listener) {
