@@ -8,7 +8,7 @@ const left = [
   'commands/hub/hub',
   'commands/run/{deployed,gateway,hub,re-run-table,receipt,reruns,secrets}',
   'docs/pipelines',
-  'gate/checker/mutants',
+  'gate/{checker,detached}/mutants',
   'gate/{fleet-load,trust}',
   'host/children',
   'library/hints',
