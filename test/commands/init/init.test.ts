@@ -108,13 +108,6 @@ describe('the workflow for GitHub', () => {
     );
   });
 
-  it('skips pull requests from forks only for a merge queue', async () => {
-    expect(await workflowFor({})).not.toMatch(/^ *if:/m);
-    expect(await workflowFor({}, ['--merge-queue'])).toMatch(
-      /^ {4}if: github.event_name != 'pull_request' /m,
-    );
-  });
-
   it('is kept with a warning if a condition can skip its gate, and replaced with --force', async () => {
     const old =
       "on: pull_request\njobs:\n  e2e:\n    if: github.actor != 'x'\n    steps:\n      - run: npx rungate gate\n";

@@ -131,24 +131,6 @@ it.each([301, 302, 307, 308])(
   },
 );
 
-describe('without the certificate or the header, the error names it:', () => {
-  it.each([
-    ['no certificate', [], '--cert-file'],
-    ['no header', connection, 'The gateway refused the request'],
-  ])('%s', async (_, flags, text) => {
-    const env = { RUNGATE_API_URL: gateway.url };
-    const { code, err } = await on.with({ files: { ...files }, env })(
-      'env',
-      'list',
-      '--ca-file',
-      '/ca.pem',
-      ...flags,
-    );
-    expect(code).toBeGreaterThan(4);
-    expect(err).toContain(text);
-  });
-});
-
 describe('extra headers', () => {
   it.each([
     ['X-API-Key: k', '"X-API-Key" cannot be set'],

@@ -12,14 +12,13 @@ import { NetworkError } from '../../../src/errors.ts';
 import { finish } from '../../../src/gate/end.ts';
 import { errorData } from '../../../src/gate/error-data.ts';
 import { type OutcomeTools, outcomeOf } from '../../../src/gate/plan/outcomes.ts';
-import { endedGate, type PlannedGate, unnamed } from '../../../src/gate/plan/plan.ts';
+import { type PlannedGate, unnamed } from '../../../src/gate/plan/plan.ts';
 import {
   type Action,
   actions,
   type Overrides,
   type Policy,
   resolvePolicy,
-  shownAs,
   type Verdict,
   verdicts,
 } from '../../../src/gate/policy.ts';
@@ -186,15 +185,6 @@ describe('every output', () => {
       };
       if (all['the headline']?.startsWith('gate failed (exit ')) all['the headline'] = 'fail';
       expect(Object.entries(all).filter(([, one]) => fits[one] !== true)).toEqual([]);
-    });
-
-    it('makes an advisory gate warn where another one fails', () => {
-      const node = { name: 'a', needs: [], advisory: true };
-      const { result, exitCode, runs } = endedGate(node, reportOf(verdict, action).report, null);
-      const last = runs.at(-1);
-      expect(exitCode).toBe(0);
-      expect(result).toBe(action === 'fail' ? 'warn' : action);
-      expect(last && shownAs(last)).toBe(shown === 'fail' ? 'warn' : shown);
     });
   });
 });
