@@ -48,27 +48,27 @@ describe.each<Shell>(['bash', 'zsh', 'fish'])('in %s', (shell) => {
       expect(existsSync(join(terminal.folder, 'pwned'))).toBe(false);
     });
 
-    // What is after `|`, the TAB key, is completed.
+    // The TAB key completes what is in brackets.
     it.each([
-      ['a command', 'rungate ru|n '],
-      ['a command of a group in a group', 'rungate webhooks deliveries re|try '],
-      ['an option', 'rungate run wait --max-a|ttempts '],
-      ['a value after =', 'rungate run status x --format=nd|json '],
-      ['a verdict and an action', 'rungate run wait --on bloc|ked=w|arn '],
-      ['a value with colons', 'rungate keys create --scope ci:tr|igger '],
-      ['a key from the service', 'rungate run trigger --environment stag|ing '],
-      ['the same after =', 'rungate run trigger --environment=stag|ing '],
-      ['after quoted words', 'rungate \'run\' "tri|gger" '],
-      ['nothing for unknown values', 'rungate run status a|'],
-      ['a folder', 'rungate webhooks listen --save rep|orts/'],
-      ['a file', 'rungate run wait x --junit reports/|gate.xml '],
-      ['a file after =', 'rungate run wait x --junit=reports/|gate.xml '],
-      ['files of another command', 'rungate mock exec -- cat rep|orts/'],
-      ['after a variable', 'FOO=1 rungate ru|n '],
-      ['under a path in the home folder', '~/bin/rungate ru|n '],
+      ['a command', 'rungate ru[n ]'],
+      ['a command of a group in a group', 'rungate webhooks deliveries re[try ]'],
+      ['an option', 'rungate run wait --max-a[ttempts ]'],
+      ['a value after =', 'rungate run status x --format=nd[json ]'],
+      ['a verdict and an action', 'rungate run wait --on bloc[ked=]w[arn ]'],
+      ['a value with colons', 'rungate keys create --scope ci:tr[igger ]'],
+      ['a key from the service', 'rungate run trigger --environment stag[ing ]'],
+      ['the same after =', 'rungate run trigger --environment=stag[ing ]'],
+      ['after quoted words', 'rungate \'run\' "tri[gger" ]'],
+      ['nothing for unknown values', 'rungate run status a[]'],
+      ['a folder', 'rungate webhooks listen --save rep[orts/]'],
+      ['a file', 'rungate run wait x --junit reports/[gate.xml ]'],
+      ['a file after =', 'rungate run wait x --junit=reports/[gate.xml ]'],
+      ['files of another command', 'rungate mock exec -- cat rep[orts/]'],
+      ['after a variable', 'FOO=1 rungate ru[n ]'],
+      ['under a path in the home folder', '~/bin/rungate ru[n ]'],
     ])('completes %s', async (_what, text) => {
-      const keys = text.replace(/\|[^|]*/g, '\t');
-      expect(await terminal.type(keys)).toBe(text.replaceAll('|', ''));
+      const keys = text.replace(/\[[^\]]*\]/g, '\t');
+      expect(await terminal.type(keys)).toBe(text.replace(/[[\]]/g, ''));
     });
 
     it('shows descriptions if the shell supports them', async () => {
