@@ -309,8 +309,6 @@ describe('after a failed read', () => {
   });
 });
 
-describe('on 429', () => {
-  test('a random share of up to a half is added', () => {
-    expect(waitAfter([http(429)], {}, 0.5)).toBe(18_750);
-  });
+test('on 429, a random share of up to a half is added', () => {
+  expect(waitAfter([http(429)], {}, 0.5)).toBe(18_750);
 });
