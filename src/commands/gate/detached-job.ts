@@ -118,12 +118,14 @@ export class DetachedJob implements Keeping {
     if (hasBegun && isUnderWay(plan)) this.#leave();
   }
 
-  async leaves(signal: AbortSignal, { save }: Kept): Promise<void> {
+  async leaves(signal: AbortSignal, { save, problem }: Kept): Promise<void> {
     const { clock } = this.#context.io;
     const renewing = async () => {
       for (;;) {
         await clock.sleep(renewMs, signal);
         await save(() => {});
+        // The hub may be back: without a lease it would start another job.
+        if (problem() !== null) await this.#save({}).catch(() => {});
       }
     };
     renewing().catch(() => {});

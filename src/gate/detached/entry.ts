@@ -166,7 +166,9 @@ export function startAt(gate: DetachedGate): number | null {
   if (!isOpen(gate)) return null;
   const { lease, endsAt, namedAt, starts, failed } = gate;
   const free = Math.max(lease?.until ?? 0, failed.until);
-  if (starts.count === 0) return Math.max(free, Math.min(namedAt ?? endsAt, endsAt));
+  // A job that ended without a word may not have started a run: no delivery would come.
+  const lostAt = lease !== null && lease.until > 0 ? lease.until : endsAt;
+  if (starts.count === 0) return Math.max(free, Math.min(namedAt ?? endsAt, lostAt, endsAt));
   if (starts.count <= mostRepeats) return Math.max(free, starts.at + repeatMs);
   // Its timeout is another reason.
   return starts.at < endsAt ? Math.max(free, endsAt) : null;

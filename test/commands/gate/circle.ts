@@ -209,6 +209,19 @@ export async function openCircle(options: MockOptions = {}) {
     detach: (event: Event = {}, more: readonly string[] = [], settings: Settings = {}) =>
       start([...gateOf, '--detach', ...more], settingsOf(event, settings)),
     settingsOf,
+    /** Starts a server that passes requests to the hub, and its responses on as changed; null: none. */
+    between: (change: (text: string) => string | null) =>
+      on.server(async (request, response) => {
+        const parts: Uint8Array[] = [];
+        for await (const part of request) parts.push(part);
+        const path = request.url ?? '';
+        const isOfGates = path.startsWith('/v1/gates/');
+        if (!isOfGates || change('{}') === null) return void response.destroy();
+        const headers = { Authorization: request.headers.authorization ?? '' };
+        const real = await fetch(hub.url + path, { method: 'POST', headers, body: Buffer.concat(parts) });
+        const text = await real.text();
+        response.writeHead(real.status).end(text === '' ? '' : change(text));
+      }),
     runs: () => [...on.mock.state.runs.values()],
     /** The id of the gate that the latest status names. */
     idOf: (commit = head, name = context) =>

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { MockOptions } from '../../../src/mock/server.ts';
+import type { Result } from '../../cli/harness.ts';
 import { type Circle, context, head, minute, openCircle, repository, tokens } from './circle.ts';
 
 let on: Circle;
@@ -224,19 +225,11 @@ describe('a resumed job', () => {
 
   it.each(['sealed', 'commit', 'context'])('finds that a hub has changed the field %s', async (field) => {
     const id = await alone();
-    const fake = await on.server(async (request, response) => {
-      const body: Uint8Array[] = [];
-      for await (const part of request) body.push(part);
-      const headers = { Authorization: request.headers.authorization ?? '' };
-      const real = await fetch(on.hub.url + request.url, {
-        method: 'POST',
-        headers,
-        body: Buffer.concat(body),
-      });
-      const kept = (await real.json()) as Record<string, string>;
+    const fake = await on.between((text) => {
+      const kept = JSON.parse(text) as Record<string, string>;
       const value = kept[field] ?? '';
       const changed = { ...kept, [field]: value.slice(0, -1) + (value.endsWith('b') ? 'c' : 'b') };
-      response.end(JSON.stringify(changed));
+      return JSON.stringify(changed);
     });
     const { code, err } = await on.ended(on.resume(id, { env: { RUNGATE_HUB_URL: fake } }));
     expect([code, err]).toEqual([78, expect.stringContaining('or changed')]);
@@ -380,5 +373,36 @@ describe('a hub that has lost the gate', () => {
     expect(await on.ended(on.detach({ attempt: '2' }))).toMatchObject({ code: 0 });
     expect(await on.decided()).toMatchObject({ state: 'success' });
     expect(on.runs()).toHaveLength(1);
+  });
+});
+
+describe('a first job that loses the hub for a minute', () => {
+  /** Starts the first job. The hub stops responding after so many requests about the gate. */
+  async function losing(after: number): Promise<Result> {
+    on = await openCircle();
+    const { clock } = on.time;
+    let [count, lostUntil] = [0, Number.POSITIVE_INFINITY];
+    const url = await on.between((text) => {
+      if (text === '{}') count += 1;
+      if (count === after) lostUntil = clock.now() + minute;
+      return count <= after || clock.now() >= lostUntil ? text : null;
+    });
+    return on.ended(on.detach({}, [], { env: { RUNGATE_HUB_URL: url } }));
+  }
+
+  it('creates no run after that, and the next job says so after the lease', async () => {
+    expect(await losing(1)).toMatchObject({ code: 7 });
+    expect(on.latest()?.state).toBe('pending');
+    await on.wait(4 * minute);
+    expect([on.latest()?.state, on.runs()]).toEqual(['error', []]);
+    expect(on.jobs).toMatchObject([
+      { result: { code: 78, err: expect.stringContaining('ended before it created a run') } },
+    ]);
+  });
+
+  it('waits for the run that it has created, and decides, without another job', async () => {
+    const { code, err } = await losing(2);
+    expect([code, err]).toEqual([0, expect.stringContaining('this command waits until the gate ends')]);
+    expect([on.latest()?.state, on.runs().length, on.jobs]).toEqual(['success', 1, []]);
   });
 });

@@ -181,7 +181,7 @@ export const mutants: Readonly<Record<string, readonly Mutant[]>> = {
     ['No job is started for a gate that another one holds.', 'lease?.until ?? 0', '0', 'nothing fails'],
     [
       'A job comes at the timeout, without a delivery.',
-      'namedAt ?? endsAt, endsAt',
+      'namedAt ?? endsAt, lostAt, endsAt',
       'namedAt ?? Infinity',
       'nothing fails',
     ],
