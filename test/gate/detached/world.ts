@@ -1,17 +1,16 @@
-import { exitCodes } from '../../../src/exit.ts';
 import * as entries from '../../../src/gate/detached/entry.ts';
 import type { CommitStatus } from '../../../src/gate/detached/github.ts';
 import * as steps from '../../../src/gate/detached/steps.ts';
 import { isUnderWay } from '../../../src/gate/plan/saved.ts';
-import type { PlanState } from '../../../src/gate/state.ts';
+import { jobSteps } from './jobs.ts';
+import { isOvertaken, post, save } from './requests.ts';
 
 /** What is explored: the source, or a mutant of it. */
 export const source = { ...entries, ...steps, isUnderWay };
 export type Machine = typeof source;
-type Gate = entries.DetachedGate;
 
 /** How often each thing can happen. */
-interface Chances {
+export interface Chances {
   /** Requests that fail, whose response is lost, or that do nothing. */
   losses?: number;
   kills?: number;
@@ -37,7 +36,7 @@ export interface Mode extends Chances {
   depth: number;
 }
 
-type Verdict = 'passed' | 'failed' | 'cancelled' | 'timeout' | 'error';
+export type Verdict = 'passed' | 'failed' | 'cancelled' | 'timeout' | 'error';
 
 export interface Job {
   id: string;
@@ -75,7 +74,7 @@ export type Happened =
 
 export interface World {
   now: number;
-  hub: Record<string, Gate>;
+  hub: Record<string, entries.DetachedGate>;
   /** What only jobs read: whether the gate has begun, and whether its run is known. */
   sealed: Record<string, { begun: boolean; knows: boolean }>;
   wakes: Record<string, number>;
@@ -100,8 +99,9 @@ export interface World {
 }
 
 export const timeoutMs = 60 * 60_000;
-const requestMs = 45_000;
-const onItsWayMs = 15_000;
+/** A job waits so long for a request, which may arrive later still. */
+export const requestMs = 45_000;
+export const onItsWayMs = 15_000;
 
 export const start = (mode: Mode): World => ({
   now: 1_000_000,
@@ -127,290 +127,31 @@ export const start = (mode: Mode): World => ({
 });
 
 export type Step = readonly [words: string, next: World];
-type Result = 'done' | 'refused' | 'busy';
 
-const copy = (world: World): World => structuredClone({ ...world, events: [] });
-
-function ask(world: World, id: string, rule: (gate: Gate) => Gate | entries.Refusal): Result {
-  const gate = world.hub[id];
-  const after = gate === undefined ? 'unknown' : rule(gate);
-  if (typeof after === 'string') return 'refused';
-  world.hub[id] = after;
-  return 'done';
-}
-
-const saveOf = (world: World, { id, knows }: Job, own: { done?: boolean; released?: boolean } = {}) => ({
-  sealed: '',
-  runs: knows ? [id] : [],
-  endsInMs: Math.max(0, (world.deadlines[id] ?? 0) - world.now),
-  done: false,
-  released: false,
-  ...own,
-});
-
-function save(world: World, job: Job, machine: Machine, own = {}): Result {
-  const { id, name, begun, knows } = job;
-  const result = ask(world, id, (gate) => machine.saved(gate, saveOf(world, job, own), name, world.now));
-  if (result === 'done') world.sealed[id] = { begun, knows };
-  return result;
-}
-
-function post(world: World, commit: string, status: Status): void {
-  world.statuses[commit] = status;
-  world.events.push({ type: 'status', commit, status });
-  if (status.kind === 'pend' && status.by !== null) world.pended = [...new Set([...world.pended, status.by])];
-}
-
-const ends = {
-  passed: ['pass', exitCodes.ok],
-  failed: ['fail', exitCodes.failed],
-  cancelled: ['fail', exitCodes.cancelled],
-  timeout: ['fail', exitCodes.timeout],
-  error: ['fail', exitCodes.service],
-} as const;
-
-const endOf = ({ verdict }: Job): readonly [result: string, exitCode: number] => ends[verdict ?? 'error'];
-
-/** The plan of a job, as far as the rules read it. */
-const planOf = ({ knows, live }: Job) =>
-  ({
-    gates: { a: { begunAt: 0, end: null, run: knows ? { live, outcome: null } : null } },
-  }) as unknown as PlanState;
-
-/** The requests of a job, each with what it does where it arrives. */
-function requestsOf(mode: Mode, machine: Machine) {
-  const commitOf = (id: string) => mode.gates[Number(id) - 1]?.commit ?? '';
-  const statusOf = (job: Job, kind: Status['kind'], state: Status['state'], id = job.id): Status => ({
-    ...{ state, kind, by: job.id, verdict: job.verdict },
-    description: machine.describedAs('', id),
-  });
-  const replace = (world: World, older: Gate, by: string): Result => {
-    const after = machine.replaced(older, by, world.now);
-    if (after !== null) world.hub[older.id] = after;
-    return after === null ? 'busy' : 'done';
-  };
-  const posted = {
-    pend: (job: Job) => statusOf(job, 'pend', 'pending'),
-    set: (job: Job) => statusOf(job, 'set', machine.stateOf(...endOf(job))),
-    'give-up': (job: Job) => statusOf(job, 'give-up', 'error'),
-  };
-  type Request = (world: World, job: Job) => Result;
-  const posting =
-    (kind: keyof typeof posted): Request =>
-    (world, job) => {
-      post(world, commitOf(job.id), posted[kind](job));
-      return 'done';
-    };
-  const requests: Record<string, Request> = {
-    add(world, job) {
-      const kept = world.hub[job.id];
-      if (kept !== undefined)
-        return kept.lease?.job === job.name || kept.replacedBy !== null ? 'done' : 'refused';
-      const { commit = '', pull = null, order = 0 } = mode.gates[Number(job.id) - 1] ?? {};
-      const names = {
-        id: job.id,
-        repository: 'acme/shop',
-        commit,
-        context: 'rungate',
-        ref: 'main',
-        pull,
-        order,
-      };
-      world.hub[job.id] = machine.registered(names, saveOf(world, job), job.name, world.now);
-      world.sealed[job.id] = { begun: false, knows: false };
-      return 'done';
-    },
-    check(world, job) {
-      const gate = world.hub[job.id];
-      if (gate === undefined) return 'refused';
-      const gates = Object.values(world.hub);
-      const newer = gates.find((other) => machine.replaces(gate, other));
-      if (newer !== undefined && replace(world, gate, newer.id) === 'busy') return 'busy';
-      if (world.hub[job.id]?.replacedBy !== null) return 'refused';
-      for (const older of gates)
-        if (machine.replaces(older, gate) && replace(world, older, job.id) === 'busy') return 'busy';
-      const past = Object.values(world.hub).filter(({ replacedBy }) => replacedBy === job.id);
-      job.replaced = past.map(({ id }) => ({ id, knows: world.sealed[id]?.knows === true }));
-      world.accepted = [...new Set([...world.accepted, job.id])];
-      return 'done';
-    },
-    pend(world, job) {
-      job.isReplaced = world.hub[job.id]?.replacedBy !== null;
-      return posting('pend')(world, job);
-    },
-    confirm: (world, job) => save(world, job, machine),
-    replace(world, job) {
-      for (const { id, knows } of job.replaced) {
-        if (commitOf(id) === commitOf(job.id)) continue;
-        post(world, commitOf(id), statusOf(job, 'replace', 'error', id));
-        if (!knows || world.runs[id] !== 'running') continue;
-        world.runs[id] = 'cancelled';
-        world.events.push({ type: 'cancelled', id, by: job.id });
-      }
-      return 'done';
-    },
-    keep(world, job) {
-      job.begun = true;
-      if (job.saves && save(world, job, machine) !== 'done') job.saves = false;
-      return 'done';
-    },
-    create(world, job) {
-      const isNew = world.runs[job.id] !== 'running';
-      world.runs[job.id] = 'running';
-      job.knows = true;
-      if (isNew) world.events.push({ type: 'created', id: job.id, job });
-      return 'done';
-    },
-    fetch(world, job) {
-      const result = ask(world, job.id, (gate) => machine.fetched(gate, job.name, world.now));
-      if (result !== 'done') return result;
-      Object.assign(job, world.sealed[job.id]);
-      job.steps = job.knows ? ['fetch', 'read'] : ['fetch', 'keep', 'create', 'keep', 'read'];
-      if (!job.begun) job.steps = ['fetch', 'stop'];
-      else if (!job.knows)
-        world.deadlines[job.id] = Math.max(world.deadlines[job.id] ?? 0, world.now + timeoutMs);
-      return 'done';
-    },
-    release: (world, job) => save(world, job, machine, { released: true }),
-    decide(world, job) {
-      const result = ask(world, job.id, (gate) => machine.deciding(gate, job.name, world.now));
-      const gate = world.hub[job.id];
-      const all = gate === undefined ? [] : Object.values(world.hub);
-      const older = all.filter((one) => one.commit === gate?.commit && machine.precedes(one, gate));
-      job.older = older.map(({ id }) => id);
-      return result;
-    },
-    look(world, job) {
-      const { id, older } = job;
-      if (machine.isOf(world.statuses[commitOf(id)] ?? null, [id, ...older])) return 'done';
-      save(world, job, machine, { done: true });
-      return 'refused';
-    },
-    set: posting('set'),
-    finish: (world, job) => save(world, job, machine, { done: true }),
-    'give-up': posting('give-up'),
-    'give-up-done'(world, job) {
-      save(world, job, machine, { done: true });
-      return 'done';
-    },
-  };
-  return { requests, posted, commitOf };
-}
+export const copy = (world: World): World => structuredClone({ ...world, events: [] });
 
 /** Returns what can happen in a world. */
 export function stepsOf(world: World, mode: Mode, machine: Machine): Step[] {
   const out: Step[] = [];
-  const { requests, posted, commitOf } = requestsOf(mode, machine);
-  const can = (words: string, change: (next: World) => void) => {
+  const can: Ways['can'] = (words, change) => {
     const next = copy(world);
     change(next);
     out.push([words, next]);
   };
-  const may = (left: keyof Chances, words: string, change: (next: World) => void) => {
+  const may: Ways['may'] = (left, words, change) => {
     if (world.left[left] === 0) return;
     can(words, (next) => {
       next.left[left] -= 1;
       change(next);
     });
   };
-  const exit = (next: World, job: Job, how: string) => {
-    next.jobs = next.jobs.filter((one) => one !== job);
-    next.events.push({ type: 'exit', how, job });
-  };
-  /** Goes to the next step of a job. */
-  const advance = (next: World, job: Job, to = job.steps.slice(1)) => {
-    const isClosing =
-      (machine.closing.ended as readonly string[]).includes(to[0] ?? '') && job.verdict !== null;
-    if (!isClosing || job.by === null) job.by = to[0] === 'read' ? null : next.now + requestMs;
-    job.steps = to;
-    const [end = ''] = to;
-    if (['handed over', 'decided', 'gave up'].includes(end)) exit(next, job, end);
-  };
-  const end = (next: World, job: Job, verdict: Verdict) => {
-    job.verdict = verdict;
-    job.by = null;
-    advance(next, job, [...machine.closing.ended, 'decided']);
-  };
-  const leave = (next: World, job: Job) => advance(next, job, [...machine.closing.waiting, 'handed over']);
-  const fail = (next: World, job: Job, step: string, how = 'failed') => {
-    if (step === 'check' && world.hub[job.id]?.replacedBy != null) exit(next, job, 'replaced');
-    else if (['add', 'check', 'pend'].includes(step))
-      advance(next, job, ['give-up', 'give-up-done', 'gave up']);
-    else if (step === 'create' || step === 'confirm') end(next, job, 'error');
-    else if (step === 'replace') advance(next, job);
-    else if (step.startsWith('give-up')) exit(next, job, 'gave up');
-    else if (step === 'keep') {
-      job.saves = false;
-      advance(next, job);
-    } else exit(next, job, how);
-  };
-  const late = (next: World, job: Job, step: string) => {
-    if (step !== 'pend' && step !== 'set') return;
-    const status = { commit: commitOf(job.id), status: posted[step](job) };
-    next.network.push({ until: next.now + onItsWayMs, status });
-  };
-
-  for (const [index, job] of world.jobs.entries()) {
-    const [step = ''] = job.steps;
-    const of = (next: World) => next.jobs[index] as Job;
-    const isLate = job.by !== null && world.now >= job.by;
-    const words = `${job.name}: ${step}`;
-    if (isLate && step !== 'keep' && step !== 'replace')
-      can(`${words} takes too long`, (next) => {
-        if (step === 'set') late(next, of(next), step);
-        fail(next, of(next), step);
-      });
-    else if (step === 'read') {
-      const run = world.runs[job.id] ?? 'running';
-      const isOver = world.now >= (world.deadlines[job.id] ?? 0);
-      if (run !== 'running' || isOver)
-        can(`${words}: ${run}`, (next) => end(next, of(next), run === 'running' ? 'timeout' : run));
-      else if (job.saves)
-        can(`${words}: running`, (next) => {
-          of(next).live = true;
-          advance(next, of(next), ['keep', 'read']);
-          if (!job.isFirst) of(next).steps = ['keep', ...machine.closing.waiting, 'handed over'];
-        });
-      may('losses', `${words} fails`, (next) => end(next, of(next), 'error'));
-      if (job.saves)
-        may('delays', `${job.name}: its save is delayed`, (next) => {
-          next.network.push({ until: next.now + onItsWayMs, save: structuredClone(job) });
-        });
-    } else if (step === 'stop') can(words, (next) => end(next, of(next), 'error'));
-    else {
-      const send = (next: World) => (requests[step] as (typeof requests)[string])(next, of(next));
-      if (step === 'pend' && isOvertaken(world, job.id, commitOf)) continue;
-      const next = copy(world);
-      const result = send(next);
-      const after = of(next);
-      if (result === 'refused') fail(next, after, step, `refused to ${step}`);
-      const leaves = step === 'keep' && after.isFirst && after.saves && machine.isUnderWay(planOf(after));
-      if (result === 'done') leaves ? leave(next, after) : advance(next, after);
-      if (result !== 'busy') out.push([result === 'done' ? words : `${words} is refused`, next]);
-      else can(`${words} is busy for too long`, (other) => fail(other, of(other), step));
-      may('losses', `${words} fails`, (other) => fail(other, of(other), step));
-      if (result === 'done' && step !== 'keep' && step !== 'fetch')
-        may('losses', `${words}, response lost`, (other) => void send(other));
-    }
-    may('kills', `${job.name} is killed`, (next) => exit(next, of(next), 'killed'));
-    if (step === 'pend' || step === 'set')
-      may('kills', `${job.name} is killed during ${step}`, (next) => {
-        late(next, job, step);
-        exit(next, of(next), 'killed');
-      });
-  }
-  worldSteps(world, mode, machine, { can, may, commitOf });
+  for (const index of world.jobs.keys()) jobSteps(world, index, mode, machine, { can, may });
+  worldSteps(world, mode, machine, { can, may });
   return out;
 }
 
-/** A newer gate of the commit is decided. Assumed: no request takes longer than a gate. */
-function isOvertaken({ statuses, accepted }: World, id: string, commitOf: (id: string) => string): boolean {
-  const { kind, by } = statuses[commitOf(id)] ?? {};
-  return kind === 'set' && by !== id && accepted.indexOf(by ?? '') > accepted.indexOf(id);
-}
-
-interface Ways {
-  commitOf(id: string): string;
+/** Adds steps. `may`: one that there are only so many of. */
+export interface Ways {
   can(words: string, change: (next: World) => void): void;
   may(left: keyof Chances, words: string, change: (next: World) => void): void;
 }
@@ -426,7 +167,7 @@ function begin(world: World, id: string, isFirst: boolean, steps: string[]): voi
 const resume = (world: World, id: string) => begin(world, id, false, ['fetch']);
 
 /** Whatever is no step of a job. */
-function worldSteps(world: World, mode: Mode, machine: Machine, { can, may, commitOf }: Ways): void {
+function worldSteps(world: World, mode: Mode, machine: Machine, { can, may }: Ways): void {
   const { now, hub, runs } = world;
   if (world.begun < mode.gates.length)
     can('a gate begins', (next) => {
@@ -493,7 +234,7 @@ function worldSteps(world: World, mode: Mode, machine: Machine, { can, may, comm
   for (const [index, { status, save: saving }] of world.network.entries())
     can('a late request arrives', (next) => {
       next.network.splice(index, 1);
-      const isLost = status?.status.kind === 'pend' && isOvertaken(world, status.status.by ?? '', commitOf);
+      const isLost = status?.status.kind === 'pend' && isOvertaken(world, mode, status.status.by ?? '');
       if (status !== undefined && !isLost) post(next, status.commit, status.status);
       if (saving !== undefined) save(next, saving, machine);
     });
@@ -502,7 +243,7 @@ function worldSteps(world: World, mode: Mode, machine: Machine, { can, may, comm
 }
 
 /** Lets the time pass until something can happen only then. */
-function passTime(world: World, machine: Machine, { can, may }: Pick<Ways, 'can' | 'may'>): void {
+function passTime(world: World, machine: Machine, { can, may }: Ways): void {
   const { now, hub, jobs, network, runs, starting } = world;
   const isHeld = (id: string) => jobs.some((job) => job.id === id && job.saves && job.steps[0] === 'read');
   const waits = ({ id, saves, steps: [step] }: Job) => step === 'read' && runs[id] === 'running' && !saves;
