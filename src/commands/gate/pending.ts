@@ -1,11 +1,12 @@
 import { detectCi } from '../../ci/provider.ts';
 import { ConfigError, RungateError, UsageError } from '../../errors.ts';
 import { exitCodeOf, mostSevere } from '../../exit.ts';
+import { rows } from '../../options/table.ts';
 import { echoed } from '../../suggest.ts';
 import { type Context, createContext } from '../context.ts';
 import { runGates } from '../run/run-gates.ts';
 import { openDetached } from './detached-tools.ts';
-import { continuedGate, resumedGates } from './resume.ts';
+import { checkOnlyOutput, continuedGate, resumedGates } from './resume.ts';
 
 /** For one read, which may have to wait for its turn. The next job comes soon. */
 const waitMs = 15_000;
@@ -32,6 +33,7 @@ export async function resumePendingGates(own: Context, names: readonly string[])
     throw new UsageError('a gate and --resume-pending cannot be combined', {
       hint: `leave out ${echoed(names[0] ?? '')}`,
     });
+  checkOnlyOutput(flags, rows.resumePending);
   const { resumePending: _pending, ...outputFlags } = flags;
   const codes: number[] = [];
   for (const resume of await pendingIds(own)) {

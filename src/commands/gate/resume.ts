@@ -1,7 +1,7 @@
 import { detectCi } from '../../ci/provider.ts';
 import { ConfigError, UsageError } from '../../errors.ts';
 import type { Io } from '../../host/io.ts';
-import { type Flags, type OptionRow, rows } from '../../options/table.ts';
+import { type Flags, flagName, type OptionRow, rows } from '../../options/table.ts';
 import { echoed } from '../../suggest.ts';
 import type { Context } from '../context.ts';
 import { argumentsOf, givenOptions, readValues } from '../options.ts';
@@ -36,6 +36,15 @@ function storedGate(io: Io, id: string): ResumedGate {
   return { stored, gate };
 }
 
+/** @throws UsageError for an option that is neither this one nor one of output */
+export function checkOnlyOutput(given: Flags, own: OptionRow): void {
+  const [foreign] = givenOptions(given, (row) => row !== own && !outputRows.includes(row));
+  if (foreign === undefined) return;
+  throw new UsageError(`${foreign} and ${flagName(own)} cannot be combined: the gate keeps its own options`, {
+    hint: 'give only output options: --json, --format, --quiet, --verbose',
+  });
+}
+
 /**
  * Returns the gate that `--resume` goes on with, and its options: those of the first command, with the output that this one asks
  * for. Reports of an earlier end are removed, as those of a command line with these options are.
@@ -43,11 +52,7 @@ function storedGate(io: Io, id: string): ResumedGate {
  */
 export async function continuedGate(io: Io, given: Flags): Promise<Continued> {
   const { resume: id = '' } = given;
-  const [foreign] = givenOptions(given, (row) => row !== rows.resume && !outputRows.includes(row));
-  if (foreign !== undefined)
-    throw new UsageError(`${foreign} and --resume cannot be combined: the gate keeps its own options`, {
-      hint: 'give only output options: --json, --format, --quiet, --verbose',
-    });
+  checkOnlyOutput(given, rows.resume);
   const resumed = isDetached(id) ? await fetchGate(io, id) : storedGate(io, id);
   const { command, apiUrl } = resumed.gate;
   removeOlderFiles(

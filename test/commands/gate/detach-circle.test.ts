@@ -325,6 +325,12 @@ describe('a job that GitHub does not start', () => {
 });
 
 describe('a schedule', () => {
+  it('has no other options than those of output', async () => {
+    on = await openCircle();
+    const { code, err } = await on.ended(on.start(['gate', '--resume-pending', '--timeout', '5m']));
+    expect([code, err]).toEqual([64, expect.stringContaining('--timeout and --resume-pending cannot be')]);
+  });
+
   it('reads each run that goes on once, and hands its gate over at once', async () => {
     on = await openCircle();
     for (const [at, commit] of [head, newer, 'c'.repeat(40)].entries())

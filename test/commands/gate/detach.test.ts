@@ -101,6 +101,15 @@ describe('the rules of the branch', () => {
     expect([code, err]).toEqual([0, expect.stringContaining('warning: the rules of main cannot be read')]);
   });
 
+  it('that are the older protection need the permission contents: read, or there is a warning', async () => {
+    on = await openCircle();
+    on.github.required = [];
+    on.github.protection = [context];
+    on.github.allow(tokens.job, { statuses: 'write' });
+    const { code, err } = await on.ended(on.detach());
+    expect([code, err]).toEqual([0, expect.stringContaining('the rules of main cannot be read')]);
+  });
+
   it('that are the older protection are read, too', async () => {
     on = await openCircle();
     on.github.required = [];
