@@ -16,6 +16,8 @@ export interface Kept {
 /** The place of a gate's state between two commands, and what this command does there. */
 export interface Keeping {
   chosen: Chosen;
+  /** Whether a stop cancels the runs, unless an option says so; `SIGINT`: only Ctrl-C does. */
+  stopCancels: false | 'SIGINT';
   /** Changes the state there, as `edit` changes it here. @throws RungateError */
   write(edit: (state: SavedPlan) => void): Promise<void>;
   /** Resolves when this command leaves the gate to the next one. */

@@ -2,6 +2,7 @@ import { detectCi } from '../../ci/provider.ts';
 import { ConfigError, UsageError } from '../../errors.ts';
 import type { Io } from '../../host/io.ts';
 import { type Flags, flagName, type OptionRow, rows } from '../../options/table.ts';
+import type { SomeSettings } from '../../settings/names.ts';
 import { echoed } from '../../suggest.ts';
 import type { Context } from '../context.ts';
 import { argumentsOf, givenOptions, readValues } from '../options.ts';
@@ -10,7 +11,7 @@ import type { ChosenGate } from '../run/plan.ts';
 import type { Continued } from '../spec.ts';
 import { fetchGate } from './detach.ts';
 import { restored } from './entry.ts';
-import { checkAccount, locationOf, openStore, type ResumedGate } from './store.ts';
+import { checkAccount, locationOf, openStore, type ResumedGate, type StoredGate } from './store.ts';
 
 const outputRows: readonly OptionRow[] = [rows.json, rows.format, rows.quiet, rows.verbose];
 
@@ -54,7 +55,7 @@ export async function continuedGate(io: Io, given: Flags): Promise<Continued> {
   const { resume: id = '' } = given;
   checkOnlyOutput(given, rows.resume);
   const resumed = isDetached(id) ? await fetchGate(io, id) : storedGate(io, id);
-  const { command, apiUrl } = resumed.gate;
+  const { command } = resumed.gate;
   removeOlderFiles(
     argumentsOf(command.flags, (row) => fileRows.includes(row)),
     io,
@@ -62,8 +63,22 @@ export async function continuedGate(io: Io, given: Flags): Promise<Continued> {
   const { json: _json, format: _format, ...others } = command.flags;
   const choosesFormat = given.json !== undefined || given.format !== undefined;
   const { flags, settings } = readValues({ ...(choosesFormat ? others : command.flags), ...given });
-  // The job that goes on has no project file. The seal shows that a job with the same API key chose the address.
-  return { flags, settings: resumed.detached ? { ...settings, apiUrl } : settings, resumed };
+  return {
+    flags,
+    settings: resumed.detached ? { ...settings, ...connectionOf(resumed.gate) } : settings,
+    resumed,
+  };
+}
+
+/** Returns how the first job reached the service: the one that goes on has no project file. The seal shows that it had the same API key. */
+function connectionOf({ command }: StoredGate): SomeSettings {
+  const { apiUrl, auth, caFile, 'env.providerModelField': field } = command.settings.values;
+  return {
+    apiUrl: apiUrl?.value,
+    auth: auth?.value,
+    caFile: caFile?.value,
+    'env.providerModelField': field?.value,
+  };
 }
 
 /** Returns the gates of `--resume` as the first command chose them. @throws ConfigError if they belong to another folder, job, address or account */

@@ -121,6 +121,7 @@ async function keepHere(
   const { id } = chosen.state;
   return {
     chosen,
+    stopCancels: 'SIGINT',
     write: (edit) =>
       store.change(({ gates }) => {
         const gate = gates[id];
@@ -186,6 +187,7 @@ export async function openSlice(
       if (kept.problem() === null) stop('slice');
     }),
     ...reporters(context, keeping, kept, flags),
+    stopCancels: keeping.stopCancels,
     close: () => keeping.close?.(),
   };
 }
@@ -201,6 +203,7 @@ function reporters(
   flags: Flags,
 ): { record: Reporter; reported: Reporter } {
   const { state } = keeping.chosen;
+  const { cancelOnInterrupt: cancels = keeping.stopCancels } = flags;
   return {
     record: {
       begin: () => keeping.begin?.(),
@@ -208,7 +211,7 @@ function reporters(
       async end(event) {
         // Reports and receipts are about all slices.
         event.startedAt = state.startedAt;
-        if (!goesOnAfter(event, state, flags)) return;
+        if (!goesOnAfter(event, state, cancels)) return;
         const error = problem();
         // No other command will know what this one has seen.
         if (error !== null && event.report.result === 'waiting') throw error;
@@ -222,7 +225,7 @@ function reporters(
     },
     reported: {
       async end(event) {
-        if (goesOnAfter(event, state, flags)) return;
+        if (goesOnAfter(event, state, cancels)) return;
         if (keeping.ended !== undefined) return keeping.ended(event, leftRuns(event));
         // A result whose reader has gone is not reported, and a run that could not be observed may go on.
         if (!io.out.open || isUnobserved(event)) return;
@@ -255,13 +258,13 @@ const leftRuns = (event: EndEvent) =>
 function goesOnAfter(
   { error, report }: EndEvent,
   { reported }: StoredGate,
-  { cancelOnInterrupt }: Flags,
+  cancelsOn: boolean | 'SIGINT',
 ): boolean {
   const { result, interruptedBy, cancellation } = report;
   if (error !== null || interruptedBy === undefined) return false;
   if (result === 'waiting') return true;
   // A gate whose end was reported before the stop has no other one.
   if (reported !== undefined) return false;
-  const cancels = cancelOnInterrupt ?? interruptedBy === 'SIGINT';
+  const cancels = cancelsOn === 'SIGINT' ? interruptedBy === 'SIGINT' : cancelsOn;
   return cancels ? cancellation === 'failed' : true;
 }

@@ -105,7 +105,7 @@ async function runPlanned(
     },
     connection: () => context.connection(),
     cancelOnInterrupt:
-      flags.cancelOnInterrupt ?? (slice === null ? gates.some(({ start }) => start !== undefined) : 'SIGINT'),
+      flags.cancelOnInterrupt ?? slice?.stopCancels ?? gates.some(({ start }) => start !== undefined),
     cancelOnTimeout: flags.cancelOnTimeout === true,
   };
   return (await openGate(options, reporters)).exitCode;
