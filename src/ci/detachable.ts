@@ -34,7 +34,8 @@ function onGitHub(read: Reader): DetachableJob | null {
   );
   if (!isQueue && !isPull) return null;
   if (repository === null || ref === null || commit === null || branch === null) return null;
-  const isProtected = cleanText(read.text('GITHUB_REF_PROTECTED')) === 'true';
+  // In pull_request_target, it is about the base branch.
+  const isProtected = event === 'pull_request' && cleanText(read.text('GITHUB_REF_PROTECTED')) === 'true';
   const pull = isQueue || isProtected ? null : numberOf(read.payload('pull_request', 'number'));
   const order = Number(read.text('GITHUB_RUN_ID'));
   return { repository, commit, branch, ref, pull, order: Number.isSafeInteger(order) ? order : 0 };

@@ -3,7 +3,8 @@ import type { Clock } from '../clock.ts';
 import { HttpError, NetworkError } from '../errors.ts';
 import { isPassing } from './retry.ts';
 
-const pausesMs = [1_000, 2_000, 4_000] as const;
+/** Longer in all than a server takes to restart. */
+const pausesMs = [1_000, 2_000, 4_000, 8_000, 15_000] as const;
 /** A server that asks for a longer wait is not waited for. */
 const longestMs = 30_000;
 

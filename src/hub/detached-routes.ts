@@ -36,6 +36,7 @@ const registering: z.ZodMiniType<RegisterRequest> = z.object({
   ref: branch,
   pull: z.nullable(text(/^\d{1,20}$/)),
   order: z.optional(z.int()),
+  kind: z.optional(text(/^[0-9a-f]{8}$/)),
   ...save,
 });
 const listing = z.object({ repository });

@@ -1,10 +1,12 @@
 import {
+  collides,
   type DetachedGate,
   deciding,
   fetched,
   isForgotten,
   isOpen,
   isPending,
+  isSame,
   named,
   precedes,
   type Refusal,
@@ -48,6 +50,7 @@ const texts: Readonly<Record<Refusal, [status: number, text: string]>> = {
   replaced: [409, 'a newer gate has replaced this one'],
   leased: [409, 'another job goes on with this gate'],
   done: [409, 'the commit status of this gate is set'],
+  other: [409, 'another gate of the commit has this commit status'],
 };
 
 function refusal(reason: Refusal): BadRequest {
@@ -86,6 +89,11 @@ export class DetachedGates {
     const gates = await this.#all();
     const gate = gates.find((each) => each.id === id);
     if (gate === undefined) throw refusal('unknown');
+    if (gates.some((other) => collides(other, gate) && !(collides(gate, other) && id < other.id))) {
+      const [entry] = await this.#store.get(id);
+      await this.#store.replace(id, entry, '', '');
+      throw refusal('other');
+    }
     const newer = gates.find((other) => replaces(gate, other));
     if (newer !== undefined) await this.#replace(gate, newer);
     if (newer !== undefined || gate.replacedBy !== null) throw refusal('replaced');
@@ -103,7 +111,8 @@ export class DetachedGates {
   }
 
   async fetch({ id, job }: FetchRequest): Promise<FetchResponse> {
-    return this.#sealed(await this.#change(id, (gate, now) => fetched(gate, job, now)));
+    const gate = await this.#change(id, (each, now) => fetched(each, job, now));
+    return { ...(await this.#sealed(gate)), overdue: (await this.#store.now()) >= gate.endsAt };
   }
 
   async decide({ id, job }: DecideRequest): Promise<DecideResponse> {
@@ -115,7 +124,7 @@ export class DetachedGates {
   async list({ repository }: ListRequest): Promise<ListResponse> {
     const now = await this.#store.now();
     const gates = (await this.#all()).filter(
-      (gate) => gate.repository === repository && isPending(gate, now),
+      (gate) => isSame(gate.repository, repository) && isPending(gate, now),
     );
     return { ids: gates.sort((a, b) => a.registeredAt - b.registeredAt).map(({ id }) => id) };
   }
@@ -189,14 +198,14 @@ export class DetachedGates {
 
   /** Keeps a new gate, unless the request is repeated. */
   async #add({ job, ...request }: RegisterRequest): Promise<void> {
-    const { id, repository, commit, context, ref, pull, order, sealed } = request;
+    const { id, repository, commit, context, ref, pull, order, kind, sealed } = request;
     const [kept] = await this.#store.get(id);
     if (kept !== '') {
       if (read(kept).lease?.job === job || read(kept).replacedBy !== null) return;
       throw refusal('leased');
     }
     await this.#makeRoom();
-    const names = { id, repository, commit, context, ref, pull, order };
+    const names = { id, repository, commit, context, ref, pull, order, kind };
     const gate = registered(names, request, job, await this.#store.now());
     if (!(await this.#store.replace(id, '', JSON.stringify(gate), sealed))) throw refusal('leased');
     this.#options.log({ type: 'gate-kept', id, repository, startsJobs: this.#options.startJob !== null });
@@ -228,7 +237,7 @@ export class DetachedGates {
     return (await this.#store.entries()).map(read);
   }
 
-  async #sealed({ id, repository, commit, context }: DetachedGate): Promise<FetchResponse> {
+  async #sealed({ id, repository, commit, context }: DetachedGate): Promise<Omit<FetchResponse, 'overdue'>> {
     const [, sealed] = await this.#store.get(id);
     return { id, repository, commit, context, sealed };
   }

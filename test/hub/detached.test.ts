@@ -11,7 +11,6 @@ import {
 } from '../../src/gate/detached/entry.ts';
 import {
   detachedPaths,
-  type FetchResponse,
   longestSealed,
   type RegisterRequest,
   type SaveRequest,
@@ -188,7 +187,7 @@ describe.each(kinds)('detached gates in %s', (kind) => {
     expect(await hub.ask('list', { repository: 'acme/shop' })).toEqual([200, { ids: [one] }]);
 
     const held = { id: one, job: second };
-    expect(await hub.ask('fetch', held)).toEqual([200, { ...names, sealed: 'bGF0ZXI' }]);
+    expect(await hub.ask('fetch', held)).toEqual([200, { ...names, overdue: false, sealed: 'bGF0ZXI' }]);
     expect(await hub.ask('fetch', { id: one, job: 'job-of-someone-else' })).toEqual(refused('leased'));
     expect(await hub.ask('decide', { id: one, job: first })).toEqual(refused('leased'));
     expect(await hub.ask('save', handover())).toEqual(refused('leased'));
@@ -291,7 +290,7 @@ describe.each(kinds)('detached gates in %s', (kind) => {
   it('are replaced by a newer one, which gets the state of each', async () => {
     const hub = await withGate();
     const newer = registration({ id: two, commit: 'c0ffee2', job: second });
-    const old: FetchResponse = { ...names, sealed: 'bGF0ZXI' };
+    const old = { ...names, sealed: 'bGF0ZXI' };
     for (const _ of ['once', 'again'])
       expect(await hub.ask('register', newer)).toEqual([200, { startsJobs: true, replaced: [old] }]);
     expect(hub.logged('gate-replaced')).toEqual([{ type: 'gate-replaced', id: one, by: two }]);
@@ -483,7 +482,7 @@ describe.skipIf(isRedisMissing)('hubs on one Redis', () => {
     await until(async () => (await after.sweep()).length === 1);
     expect(await after.ask('fetch', { id: one, job: second })).toEqual([
       200,
-      { ...names, sealed: 'bGF0ZXI' },
+      { ...names, overdue: false, sealed: 'bGF0ZXI' },
     ]);
   });
 

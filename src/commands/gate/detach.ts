@@ -1,47 +1,24 @@
+import { createHash } from 'node:crypto';
 import type { CiContext } from '../../ci/context.ts';
 import { type DetachableJob, detachableJob } from '../../ci/detachable.ts';
-import { detectCi } from '../../ci/provider.ts';
 import { ConfigError, UsageError } from '../../errors.ts';
 import { contextOf } from '../../gate/detached/steps.ts';
 import { type StartingGate, unnamed } from '../../gate/plan/plan.ts';
 import { subjectOf } from '../../gate/watched-run.ts';
-import type { Io } from '../../host/io.ts';
 import type { Settings } from '../../settings/names.ts';
 import { eventPayload } from '../ci-context.ts';
-import { loadSettings } from '../config/sources.ts';
 import type { Context } from '../context.ts';
 import { DetachedJob } from './detached-job.ts';
-import { type Detached, jobIn, openDetached } from './detached-tools.ts';
+import { type Detached, failEarly, openDetached } from './detached-tools.ts';
 import { newEntry } from './entry.ts';
 import type { Keeping } from './keeping.ts';
 import type { ResumedGate } from './store.ts';
 
-/** Returns the gate that the hub keeps. From here on no other job goes on with it. @throws RungateError */
-export async function fetchGate(io: Io, id: string): Promise<ResumedGate> {
-  const { settings } = await loadSettings(io, {}, {});
-  const detached = await openDetached(io, {}, settings);
-  try {
-    const { sealed: text, ...names } = await detached.hub.fetch({ id, job: jobIn(io) });
-    const { repository } = detectCi(io.env);
-    if (names.id !== id || repository?.toLowerCase() !== String(names.repository).toLowerCase())
-      throw new ConfigError(`--resume: gate ${id} is not one of ${repository ?? 'this repository'}`, {
-        hint: 'run it in the workflow of the repository whose gate it is',
-      });
-    const gate = detached.unsealed(text, names);
-    if (gate === null)
-      throw new ConfigError(`--resume: the state of gate ${id} was made with another API key, or changed`, {
-        hint: 'give this workflow the API key of the job that started the gate, or re-run that job',
-      });
-    return gate;
-  } finally {
-    await detached.close();
-  }
-}
-
 /** Returns the job that a gate can be detached from. @throws UsageError or ConfigError */
 function jobOf(context: Context, ci: CiContext, planned: readonly StartingGate<Settings>[]): DetachableJob {
-  const { io, settings } = context;
+  const { io, flags, settings } = context;
   const tests = [
+    flags.insecureHttp && '--insecure-http',
     settings['deployed.url'] && 'a version page (--deployed-url)',
     planned.some(({ start }) => start.preview !== undefined) && 'a preview deployment (--base-url)',
   ].find(Boolean);
@@ -88,18 +65,35 @@ export async function keepAtHub(
     const { gate, waitMs } = resumed;
     return new DetachedJob(context, detached, resumed.detached, gate, { first: null, waitMs });
   }
-  const first = jobOf(context, ci, planned);
+  const first = { ...jobOf(context, ci, planned), kind: kindOf(context, ci, planned) };
   const { repository, commit } = first;
   const id = crypto.randomUUID().replaceAll('-', '').slice(0, 16);
   const gates = planned.map(({ name, start }) => (name === unnamed ? subjectOf(start.body).name : name));
   const names = { id, repository, commit, context: contextOf(gates.map(String)) };
   const gate = { ...newEntry(context, ci, planned), id };
-  const detached = await openDetached(io, flags, settings);
+  let detached: Detached | undefined;
   try {
+    detached = await openDetached(io, flags, settings);
     await checkRules(context, detached, first, names.context);
   } catch (error) {
-    await detached.close();
+    await detached?.close();
+    // A branch that does not require the status waits for none.
+    if (!(error instanceof UsageError)) await failEarly(io, settings, names);
     throw error;
   }
   return new DetachedJob(context, detached, names, gate, { first });
+}
+
+/** Returns what is the same in a re-run of the job and in the job of another commit, and differs from other gates. */
+function kindOf({ io, flags }: Context, ci: CiContext, planned: readonly StartingGate[]): string {
+  const tests = planned.map(({ name, start: { body } }) => {
+    const { projectSlug, processSlug, tags, environmentKey } = body;
+    return [name, projectSlug, processSlug, tags, environmentKey];
+  });
+  const { job, step, matrix, parallelIndex } = ci;
+  const where = [io.env.GITHUB_WORKFLOW, job, step, matrix, parallelIndex, flags.idempotencySalt];
+  return createHash('sha256')
+    .update(JSON.stringify([tests, where]))
+    .digest('hex')
+    .slice(0, 8);
 }

@@ -2,7 +2,7 @@ import type { DetachableJob } from '../../ci/detachable.ts';
 import { detectCi } from '../../ci/provider.ts';
 import { webUrl } from '../../ci/provider-url.ts';
 import { inTime } from '../../clock.ts';
-import { ConfigError, HttpError, NetworkError, RungateError } from '../../errors.ts';
+import { ConfigError, HttpError, NetworkError, RungateError, UsageError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
 import { type DetachedNames, decideMs } from '../../gate/detached/entry.ts';
 import type { StatusState } from '../../gate/detached/github.ts';
@@ -28,17 +28,24 @@ interface Replaced extends DetachedNames {
   sealed: string;
 }
 
+/** `kind`: that of the gate, as the hub has it. */
+export interface FirstJob extends DetachableJob {
+  kind: string;
+}
+
 /** A gate whose state the hub keeps, in one job. */
 export class DetachedJob implements Keeping {
   readonly chosen: Keeping['chosen'];
+  readonly stopCancels: Keeping['stopCancels'];
   readonly #context: Context;
   readonly #detached: Detached;
   readonly #names: DetachedNames;
   /** Null in a job that goes on with the gate. */
-  readonly #first: DetachableJob | null;
+  readonly #first: FirstJob | null;
   /** Set in a job that goes on with other gates afterwards. */
   readonly #waitMs: number | undefined;
   #isPending: boolean;
+  #hasEnded = false;
   /** The gates whose commit status this one may change. */
   #mayChange: readonly string[];
   #replaced: readonly Replaced[] = [];
@@ -56,10 +63,12 @@ export class DetachedJob implements Keeping {
     detached: Detached,
     names: DetachedNames,
     gate: StoredGate,
-    { first, waitMs }: { first: DetachableJob | null; waitMs?: number | undefined },
+    { first, waitMs }: { first: FirstJob | null; waitMs?: number | undefined },
   ) {
     const isKnown = first === null;
     this.chosen = { state: gate, isKnown, left: undefined };
+    // The next job goes on with the run of one that is stopped.
+    this.stopCancels = isKnown ? false : 'SIGINT';
     this.#context = context;
     this.#detached = detached;
     this.#names = names;
@@ -94,8 +103,8 @@ export class DetachedJob implements Keeping {
     for (const step of opening) await steps[step]();
   }
 
-  async #register({ ref, pull, order }: DetachableJob): Promise<void> {
-    const request = { ...this.#names, ref, pull, order, job: this.#job, ...this.#saved() };
+  async #register({ ref, pull, order, kind }: FirstJob): Promise<void> {
+    const request = { ...this.#names, ref, pull, order, kind, job: this.#job, ...this.#saved() };
     if (request.sealed.length > longestSealed)
       throw new ConfigError('the hub keeps at most 64 KiB of a gate, and this one has more', {
         hint: 'shorten its settings, or leave out --detach',
@@ -152,14 +161,19 @@ export class DetachedJob implements Keeping {
   }
 
   async ended(event: EndEvent, left: readonly (string | null)[]): Promise<void> {
+    this.#hasEnded = true;
     const { result } = event.report;
     const runs = decidingRuns(event.runs());
     const run = runs.find(({ action }) => action === 'fail') ?? runs[0];
-    const text = run?.verdict ?? event.error?.code ?? result;
+    const { interruptedBy } = event.report;
+    const stopped = interruptedBy === undefined ? result : `stopped by ${interruptedBy}`;
+    const text = run?.verdict ?? event.error?.code ?? stopped;
     if (!this.#isPending) {
-      const refusal = event.error instanceof HttpError ? event.error.error : undefined;
-      // A newer gate has set the commit status.
-      if (refusal !== 'replaced') await this.#giveUp(text);
+      const { error } = event;
+      const isTaken =
+        error instanceof UsageError || (error instanceof HttpError && error.error === 'replaced');
+      // Then another gate has set the commit status.
+      if (!isTaken) await this.#giveUp(text);
       return;
     }
     const page = webUrl(run?.appUrl ?? null);
@@ -197,6 +211,11 @@ export class DetachedJob implements Keeping {
     });
   }
 
+  /** The command failed around the gate. */
+  async failed(): Promise<void> {
+    if (this.#first !== null && !this.#hasEnded) await this.#giveUp('the gate could not begin');
+  }
+
   /** An older success of the commit must not stand for a gate that could not begin. If this fails, the hub starts a job. */
   async #giveUp(text: string): Promise<void> {
     try {
@@ -229,7 +248,7 @@ export class DetachedJob implements Keeping {
     return {
       sealed: this.#detached.sealed(state, this.#names),
       runs: liveRuns(state),
-      endsInMs: Math.max(0, state.endsAt - this.#context.io.clock.now()),
+      endsInMs: state.endsAt - this.#context.io.clock.now(),
       done: false,
       released: false,
     };
@@ -260,12 +279,14 @@ export class DetachedJob implements Keeping {
       if (!(error instanceof RungateError)) throw error;
       await output.warn(`${what}: ${output.excerpt(error.message)}`);
     };
+    // Only the seal shows that the names are those of a gate.
+    const gate = this.#detached.unsealed(text, names)?.gate;
+    if (gate === undefined) return;
     await this.#setStatus(names, 'error', 'replaced by a newer commit', null).catch((error) =>
       failed(`the commit status of gate ${names.id} was not set`, error),
     );
-    const gate = this.#detached.unsealed(text, names)?.gate;
     const service = runService(await this.#context.connect(), io.clock.now);
-    for (const runId of gate === undefined ? [] : liveRuns(gate))
+    for (const runId of liveRuns(gate))
       await service
         .cancel(runId, 'rungate: a newer commit of the pull request', { timeoutMs: cancelTimeoutMs })
         .catch((error) => failed(`run ${output.excerpt(runId, 80)} of gate ${names.id} goes on`, error));

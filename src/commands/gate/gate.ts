@@ -1,17 +1,16 @@
 import { UsageError } from '../../errors.ts';
 import { selected } from '../../gate/plan/graph.ts';
 import { type Flags, rows } from '../../options/table.ts';
-import { policySettings } from '../../settings/merge.ts';
 import { echoed, instead } from '../../suggest.ts';
 import type { Context } from '../context.ts';
 import { givenOptions } from '../options.ts';
 import { dryRun } from '../run/dry-run.ts';
 import { type ChosenGate, onlyGate } from '../run/plan.ts';
 import { checkReportFlags } from '../run/reports.ts';
-import { runGates } from '../run/run-gates.ts';
 import { command, rowOptions } from '../spec.ts';
 import { resumePendingGates } from './pending.ts';
-import { continuedGate, resumedGates } from './resume.ts';
+import { continuedGate, continueGate } from './resume.ts';
+import { runStrictly } from './strict.ts';
 
 /** @throws UsageError for options that have no effect */
 function checkSliceFlags({ slice, new: fresh, detach }: Flags): void {
@@ -57,12 +56,9 @@ export const gate = command({
   },
   async run(own, { name: names }, { resumePending }, resumed) {
     if (resumePending) return resumePendingGates(own, names);
-    const { context, chosen } =
-      resumed === undefined
-        ? { context: own, chosen: chosenGates(own, names) }
-        : resumedGates(own, names, resumed);
-    await sayNotStrict(context, chosen);
-    return runGates(context, chosen, resumed);
+    if (resumed !== undefined) return continueGate(own, names, resumed);
+    const chosen = chosenGates(own, names);
+    return runStrictly(own, chosen);
   },
 });
 
@@ -99,21 +95,4 @@ function chosenGates(
   throw new UsageError(`nothing to run: no --process or --tag is given, and ${where}`, {
     hint: 'give --process <slug> or --tag <tag>, or run rungate init, which writes "process", "tags" or "gates" into .rungate.json',
   });
-}
-
-/** Says first that a cancelled run does not fail the gate, unless the command line itself says so. */
-async function sayNotStrict({ output }: Context, gates: readonly ChosenGate[]): Promise<void> {
-  const bySource = new Map<string, string[]>();
-  for (const gate of gates) {
-    const { value, origin, detail } = policySettings(gate.settings).cancelled;
-    if (value === 'fail' || origin === 'flag') continue;
-    const source = detail ?? origin;
-    bySource.set(source, [...(bySource.get(source) ?? []), gate.name]);
-  }
-  for (const [source, names] of bySource) {
-    const which = names.length === gates.length ? '' : ` of ${names.join(', ')}`;
-    await output.alert(
-      `not strict: a cancelled run${which} does not fail the gate (${output.excerpt(source, 200)})`,
-    );
-  }
 }

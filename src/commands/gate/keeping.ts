@@ -31,5 +31,7 @@ export interface Keeping {
   left?(event: EndEvent): Promise<void>;
   /** @param left the runs that may go on; null for an unknown id */
   ended?(event: EndEvent, left: readonly (string | null)[]): Promise<void>;
+  /** The command has failed, perhaps before the gate began. */
+  failed?(): Promise<void>;
   close?(): Promise<void>;
 }

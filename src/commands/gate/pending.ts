@@ -4,9 +4,8 @@ import { exitCodeOf, mostSevere } from '../../exit.ts';
 import { rows } from '../../options/table.ts';
 import { echoed } from '../../suggest.ts';
 import { type Context, createContext } from '../context.ts';
-import { runGates } from '../run/run-gates.ts';
 import { openDetached } from './detached-tools.ts';
-import { checkOnlyOutput, continuedGate, resumedGates } from './resume.ts';
+import { checkOnlyOutput, continuedGate, continueGate } from './resume.ts';
 
 /** For one read, which may have to wait for its turn. The next job comes soon. */
 const waitMs = 15_000;
@@ -41,8 +40,7 @@ export async function resumePendingGates(own: Context, names: readonly string[])
       const continued = await continuedGate(io, { ...outputFlags, resume });
       const context = await createContext(io, continued.flags, continued.settings, { argv });
       try {
-        const { context: restored, chosen } = resumedGates(context, [], continued.resumed);
-        codes.push(await runGates(restored, chosen, { ...continued.resumed, waitMs }));
+        codes.push(await continueGate(context, [], { ...continued.resumed, waitMs }));
       } finally {
         await context.close();
       }

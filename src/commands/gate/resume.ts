@@ -9,9 +9,10 @@ import { argumentsOf, givenOptions, readValues } from '../options.ts';
 import { fileRows, removeOlderFiles } from '../run/older-files.ts';
 import type { ChosenGate } from '../run/plan.ts';
 import type { Continued } from '../spec.ts';
-import { fetchGate } from './detach.ts';
+import { fetchGate, orError } from './detached-tools.ts';
 import { restored } from './entry.ts';
 import { checkAccount, locationOf, openStore, type ResumedGate, type StoredGate } from './store.ts';
+import { runStrictly } from './strict.ts';
 
 const outputRows: readonly OptionRow[] = [rows.json, rows.format, rows.quiet, rows.verbose];
 
@@ -82,11 +83,7 @@ function connectionOf({ command }: StoredGate): SomeSettings {
 }
 
 /** Returns the gates of `--resume` as the first command chose them. @throws ConfigError if they belong to another folder, job, address or account */
-export function resumedGates(
-  context: Context,
-  names: readonly string[],
-  { stored, gate, detached }: ResumedGate,
-) {
+function resumedGates(context: Context, names: readonly string[], { stored, gate, detached }: ResumedGate) {
   if (names.length > 0)
     throw new UsageError(
       'a gate and --resume cannot be combined: --resume continues the gates of the first command',
@@ -108,3 +105,10 @@ export function resumedGates(
   });
   return { context: { ...context, settings: restored(command.settings, settings) }, chosen };
 }
+
+/** Goes on with a gate. Returns the exit code. */
+export const continueGate = (own: Context, names: readonly string[], resumed: ResumedGate): Promise<number> =>
+  orError(own.io, resumed.detached, async () => {
+    const { context, chosen } = resumedGates(own, names, resumed);
+    return runStrictly(context, chosen, resumed);
+  });

@@ -188,6 +188,7 @@ export async function openSlice(
     }),
     ...reporters(context, keeping, kept, flags),
     stopCancels: keeping.stopCancels,
+    failed: () => keeping.failed?.(),
     close: () => keeping.close?.(),
   };
 }

@@ -60,7 +60,7 @@ export interface ResumedGate {
   stored: Stored;
   gate: StoredGate;
   /** Set for a gate that the hub keeps. */
-  detached?: DetachedNames;
+  detached?: DetachedNames & { overdue: boolean };
   /** How long the job waits for the end of its runs, in milliseconds. */
   waitMs?: number;
 }

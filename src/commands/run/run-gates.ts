@@ -54,6 +54,9 @@ export async function runGates(
   const slice = isKept ? await openSlice(context, starting, resumed) : null;
   try {
     return await runPlanned(context, planned, slice, openReceipts);
+  } catch (error) {
+    await slice?.failed();
+    throw error;
   } finally {
     await slice?.close();
   }

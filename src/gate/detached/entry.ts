@@ -29,6 +29,8 @@ export interface DetachedGate extends DetachedNames {
   pull: string | null;
   /** Grows from event to event of the pull request: the job of an older commit may start last. */
   order?: number | undefined;
+  /** The same in all jobs of one gate: of its project, its place in the CI, and so on. */
+  kind?: string | undefined;
   registeredAt: number;
   runs: readonly string[];
   endsAt: number;
@@ -62,14 +64,12 @@ const failedMs = 60_000;
 const noneFailed = { count: 0, until: 0 };
 /** A gate stays as long after its timeout. */
 export const keptMs = 24 * 60 * 60_000;
-/** A delivery may have come between the last read and the save. */
-const hearingMs = 5_000;
 
-export type Refusal = 'unknown' | 'replaced' | 'leased' | 'done';
+export type Refusal = 'unknown' | 'replaced' | 'leased' | 'done' | 'other';
 
 /** Returns a gate that a job registers, which goes on with it. */
 export function registered(
-  names: DetachedNames & Pick<DetachedGate, 'ref' | 'pull' | 'order'>,
+  names: DetachedNames & Pick<DetachedGate, 'ref' | 'pull' | 'order' | 'kind'>,
   save: DetachedSave,
   job: string,
   now: number,
@@ -94,11 +94,21 @@ export function registered(
 export const isOpen = ({ done, replacedBy }: DetachedGate) => !done && replacedBy === null;
 
 /** GitHub compares the names of repositories and of statuses without case. */
-const isSame = (one: string, other: string) => one.toLowerCase() === other.toLowerCase();
+export const isSame = (one: string, other: string) => one.toLowerCase() === other.toLowerCase();
+
+const isSameStatus = (one: DetachedNames, other: DetachedNames) =>
+  isSame(one.repository, other.repository) && isSame(one.context, other.context);
+
+/** Returns whether two different gates would set the same commit status: the later one would hide the verdict of the other. */
+export const collides = (one: DetachedGate, later: DetachedGate): boolean =>
+  isSameStatus(one, later) &&
+  one.commit === later.commit &&
+  one.kind !== later.kind &&
+  one.registeredAt <= later.registeredAt;
 
 /** Returns whether the second gate counts instead of the first: both decide the same commit status, or the same pull request. */
 export function precedes(older: DetachedGate, newer: DetachedGate): boolean {
-  const isSameStatus = isSame(older.repository, newer.repository) && isSame(older.context, newer.context);
+  const isSameGate = isSameStatus(older, newer) && older.kind === newer.kind;
   const isSamePull = older.pull !== null && older.pull === newer.pull;
   const [before, after] = [older.order ?? 0, newer.order ?? 0];
   const isOlder =
@@ -106,7 +116,7 @@ export function precedes(older: DetachedGate, newer: DetachedGate): boolean {
       ? before < after
       : older.registeredAt < newer.registeredAt ||
         (older.registeredAt === newer.registeredAt && older.id < newer.id);
-  return isSameStatus && (isSamePull || older.commit === newer.commit) && isOlder;
+  return isSameGate && (isSamePull || older.commit === newer.commit) && isOlder;
 }
 
 export const replaces = (older: DetachedGate, newer: DetachedGate) => isOpen(older) && precedes(older, newer);
@@ -129,7 +139,11 @@ export function fetched(gate: DetachedGate, job: string, now: number): DetachedG
 }
 
 /** Another job may have read a lease that has expired. */
-const isHolder = ({ lease }: DetachedGate, job: string) => lease?.job === job && lease.until > 0;
+const isHolder = (
+  gate: DetachedGate,
+  job: string,
+): gate is DetachedGate & { lease: NonNullable<DetachedGate['lease']> } =>
+  gate.lease?.job === job && gate.lease.until > 0;
 
 /** Keeps what a job that goes on with the gate hands over. */
 export function saved(
@@ -147,7 +161,8 @@ export function saved(
   const decidesUntil = done || released ? 0 : gate.decidesUntil;
   const kept = { ...gate, runs, endsAt: now + endsInMs, done, decidesUntil };
   if (!released) return { ...kept, lease: { job, until: now + leaseMs } };
-  const heardFrom = now - hearingMs;
+  // A delivery may have come since the last read, which is not older than the last save.
+  const heardFrom = gate.lease.until - leaseMs;
   const namedAt = gate.namedAt !== null && gate.namedAt >= heardFrom ? gate.namedAt : null;
   // After the timeout, a job that hands over could not set the commit status: the repeats go on.
   const starts = endsInMs > 0 ? { count: 0, at: 0 } : gate.starts;

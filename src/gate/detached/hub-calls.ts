@@ -1,5 +1,5 @@
 import { repeated } from '../../client/repeat.ts';
-import { HttpError } from '../../errors.ts';
+import { HttpError, UsageError } from '../../errors.ts';
 import { parsedJson } from '../../json/text.ts';
 import { parseApiUrl, receiver } from '../../transport/address.ts';
 import { httpTransport } from '../../transport/send.ts';
@@ -27,6 +27,10 @@ const refusals: Readonly<Record<string, readonly [fact: string, hint: string]>> 
   ],
   replaced: ['a newer gate has replaced the gate', 'the newer gate decides the commit status'],
   leased: ['another job goes on with the gate', 'that job decides the commit status'],
+  other: [
+    'another gate of the commit has the same commit status, so this one did not begin',
+    'give each gate a name under "gates" in .rungate.json: the commit status has that name',
+  ],
   done: ['the commit status of the gate is set', 're-run the job of the pull request for another verdict'],
 };
 
@@ -35,6 +39,7 @@ function explained(error: unknown, id: string | undefined): unknown {
   if (!(error instanceof HttpError) || error.error === undefined) return error;
   const [fact, hint] = refusals[error.error] ?? [];
   if (fact === undefined) return error;
+  if (error.error === 'other') return new UsageError(fact, { hint });
   return new HttpError(`${fact}: ${id}`, { status: error.status, error: error.error, hint });
 }
 

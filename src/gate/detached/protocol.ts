@@ -20,7 +20,7 @@ export const resumeInput = 'id';
 export interface RegisterRequest
   extends DetachedNames,
     DetachedSave,
-    Pick<DetachedGate, 'ref' | 'pull' | 'order'> {
+    Pick<DetachedGate, 'ref' | 'pull' | 'order' | 'kind'> {
   job: string;
 }
 /** `startsJobs`: whether the hub can start jobs, or only keeps the gate. */
@@ -42,7 +42,10 @@ export interface DecideResponse {
   /** The older gates of the commit status. A late request of one may have set it. */
   older: readonly string[];
 }
-export type FetchResponse = DetachedNames & Pick<DetachedSave, 'sealed'>;
+export interface FetchResponse extends DetachedNames, Pick<DetachedSave, 'sealed'> {
+  /** Its timeout has come. */
+  overdue: boolean;
+}
 /** A refused request has status code 404 (unknown) or 409, and this body. */
 export interface RefusedResponse {
   error: string;

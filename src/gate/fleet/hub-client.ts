@@ -62,8 +62,9 @@ function check(response: RawReply, { method, path }: PreparedRequest, to: Receiv
   if ([200, 202, 204].includes(status)) return response;
   if (status === 401 || status === 403)
     throw new CredentialError(`the hub rejected the token (${status})`, { hint: giveToken(to) });
-  const { reason } = fieldsOf(response.text);
-  throw new HttpError(`the hub responded with status code ${status} to ${method} ${path}`, {
+  const { reason, error } = fieldsOf(response.text);
+  const why = status === 400 && typeof error === 'string' ? `: ${error.slice(0, 200)}` : '';
+  throw new HttpError(`the hub responded with status code ${status} to ${method} ${path}${why}`, {
     status,
     error: typeof reason === 'string' ? reason : undefined,
     // A hub sends seconds, so no clock is needed.
