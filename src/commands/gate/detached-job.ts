@@ -36,7 +36,8 @@ export interface FirstJob extends DetachableJob {
 /** A gate whose state the hub keeps, in one job. */
 export class DetachedJob implements Keeping {
   readonly chosen: Keeping['chosen'];
-  readonly stopCancels: Keeping['stopCancels'];
+  /** The next job goes on with the run of one that is stopped. */
+  readonly stopCancels = false;
   readonly #context: Context;
   readonly #detached: Detached;
   readonly #names: DetachedNames;
@@ -67,8 +68,6 @@ export class DetachedJob implements Keeping {
   ) {
     const isKnown = first === null;
     this.chosen = { state: gate, isKnown, left: undefined };
-    // The next job goes on with the run of one that is stopped.
-    this.stopCancels = isKnown ? false : 'SIGINT';
     this.#context = context;
     this.#detached = detached;
     this.#names = names;

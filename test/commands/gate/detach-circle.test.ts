@@ -382,7 +382,7 @@ describe('a hub that has lost the gate', () => {
   });
 });
 
-describe('a first job that loses the hub for a minute', () => {
+describe('a first job that loses the hub for two minutes', () => {
   /** Starts the first job. The hub stops responding after so many requests about the gate. */
   async function losing(after: number): Promise<Result> {
     on = await openCircle();
@@ -390,7 +390,7 @@ describe('a first job that loses the hub for a minute', () => {
     let [count, lostUntil] = [0, Number.POSITIVE_INFINITY];
     const url = await on.between((text) => {
       if (text === '{}') count += 1;
-      if (count === after) lostUntil = clock.now() + minute;
+      if (count === after) lostUntil = clock.now() + 2 * minute;
       return count <= after || clock.now() >= lostUntil ? text : null;
     });
     return on.ended(on.detach({}, [], { env: { RUNGATE_HUB_URL: url } }));

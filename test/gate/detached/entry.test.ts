@@ -43,7 +43,6 @@ describe('the time of the next job', () => {
     ['is that of the delivery', { namedAt: begin + 5 }, begin + 5],
     ['is the timeout, if the delivery is later', { namedAt: endsAt + 5 }, endsAt],
     ['waits for the lease', { namedAt: begin + 5, ...heldUntil(begin + 9) }, begin + 9],
-    ['follows the job that has not given its lease back', heldUntil(begin + 9), begin + 9],
     ['does not wait for a lease that was given back', { namedAt: begin + 5, ...heldUntil(0) }, begin + 5],
     ['is the end of a lease that no job has given back', heldUntil(begin + 9), begin + 9],
     ['is 10 minutes after the first start', startsOf(1, begin), begin + repeatMs],
