@@ -50,7 +50,7 @@ const onlyIn = {
   conf: '(host|settings)/',
   which: 'host/',
   'shebang-command': 'host/',
-  'p-retry': '(client|gate/detached)/',
+  'p-retry': 'client/',
   'eventsource-parser': 'gate/',
   '@redis/client': 'hub/',
   'prom-client': 'commands/hub/',

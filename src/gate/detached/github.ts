@@ -5,6 +5,7 @@ import { HttpError, type NameOf, NetworkError } from '../../errors.ts';
 import { parsedJson } from '../../json/text.ts';
 import { parseApiUrl, receiver } from '../../transport/address.ts';
 import { httpTransport } from '../../transport/send.ts';
+import { isSame } from './entry.ts';
 import { resumeInput, resumeWorkflow } from './protocol.ts';
 
 export type StatusState = 'pending' | 'success' | 'failure' | 'error';
@@ -33,8 +34,7 @@ const apiVersion = '2022-11-28';
 
 const named = (value: unknown, name: string): unknown => Object(value)[name];
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
-/** GitHub compares the contexts of statuses without case. */
-const isSame = (one: unknown, other: string) => String(one).toLowerCase() === other.toLowerCase();
+const hasContext = (check: unknown, context: string) => isSame(String(named(check, 'context')), context);
 
 const hints: Readonly<Record<number, (credential: string) => string>> = {
   401: (credential) => `check ${credential}`,
@@ -130,7 +130,7 @@ export function openGitHub(options: GitHubOptions) {
       const path = `/repos/${repository}/commits/${commit}/status`;
       const statuses = itemsOf(again, path, (page) => listOf(named(page, 'statuses')), signal);
       for await (const status of statuses) {
-        if (!isSame(named(status, 'context'), context)) continue;
+        if (!hasContext(status, context)) continue;
         const description = String(named(status, 'description') ?? '');
         return { state: named(status, 'state') as StatusState, description };
       }
@@ -147,14 +147,14 @@ export function openGitHub(options: GitHubOptions) {
         );
         for await (const rule of rules) {
           const checks = listOf(named(named(rule, 'parameters'), 'required_status_checks'));
-          if (checks.some((check) => isSame(named(check, 'context'), context))) return true;
+          if (checks.some((check) => hasContext(check, context))) return true;
         }
         // The older kind of protection is not among the rules.
         const { protection } = Object(
           await again({ method: 'GET', path: `/repos/${repository}/branches/${encodeURIComponent(branch)}` }),
         ) as { protection?: unknown };
         const contexts = listOf(named(named(protection, 'required_status_checks'), 'contexts'));
-        return contexts.some((one) => isSame(one, context));
+        return contexts.some((one) => isSame(String(one), context));
       } catch (error) {
         if (error instanceof HttpError || error instanceof NetworkError) return null;
         throw error;
