@@ -103,7 +103,11 @@ function resumedGates(context: Context, names: readonly string[], { stored, gate
     const now = sources.gates.find((known) => known.name === name)?.settings ?? settings;
     return { name, ...gate, settings: restored(gate.settings, now) };
   });
-  return { context: { ...context, settings: restored(command.settings, settings) }, chosen };
+  const first = restored(command.settings, settings);
+  // The workflow of the default branch says where the hub's token goes, not the job of a pull request.
+  const hubUrl = detached && settings['hub.url'];
+  const used = hubUrl === undefined ? first : { ...first, 'hub.url': hubUrl };
+  return { context: { ...context, settings: used }, chosen };
 }
 
 /** Goes on with a gate. Returns the exit code. */

@@ -70,3 +70,17 @@ it('an interrupted job leaves the run and the pending status to the next one', a
   expect(on.latest()?.state).toBe('pending');
   expect(await on.decided()).toMatchObject({ state: 'success' });
 });
+
+it('a job that goes on sends the token of the hub only where its workflow says', async () => {
+  on = await openCircle();
+  let requests = 0;
+  const other = await on.between((text) => {
+    requests += 1;
+    return text;
+  });
+  expect(await on.ended(on.detach({}, [], { env: { RUNGATE_HUB_URL: other } }))).toMatchObject({ code: 0 });
+  const before = requests;
+  expect(before).toBeGreaterThan(0);
+  expect(await on.decided()).toMatchObject({ state: 'success' });
+  expect(requests).toBe(before);
+});
