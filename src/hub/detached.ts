@@ -117,7 +117,8 @@ export class DetachedGates {
 
   async decide({ id, job }: DecideRequest): Promise<DecideResponse> {
     const gate = await this.#change(id, (each, now) => deciding(each, job, now));
-    const older = (await this.#all()).filter((each) => each.commit === gate.commit && precedes(each, gate));
+    const gates = (await this.#all()).filter((each) => each.commit === gate.commit && !isOpen(each));
+    const older = gates.filter((each) => precedes(each, gate));
     return { older: older.map((each) => each.id) };
   }
 

@@ -39,7 +39,7 @@ export interface FetchRequest {
 }
 export type DecideRequest = FetchRequest;
 export interface DecideResponse {
-  /** The older gates of the commit status. A late request of one may have set it. */
+  /** The older gates of the commit status that are over. A late request of one may have set it. */
   older: readonly string[];
 }
 export interface FetchResponse extends DetachedNames, Pick<DetachedSave, 'sealed'> {

@@ -17,7 +17,7 @@ const happened = <Type extends Happened['type']>({ to }: Change, type: Type) =>
 /** The gates of the same commit that the hub has accepted after this one. */
 const newerOf = (change: Change, id: string) => {
   const { accepted } = change.from;
-  const after = accepted.includes(id) ? accepted.slice(accepted.indexOf(id) + 1) : accepted;
+  const after = accepted.includes(id) ? accepted.slice(accepted.indexOf(id) + 1) : [];
   return after.filter(
     (other) => other !== id && gateOf(change, other)?.commit === gateOf(change, id)?.commit,
   );
@@ -93,8 +93,9 @@ export const invariants: Readonly<Record<string, (change: Change) => boolean>> =
     }),
   'a commit status of somebody else is changed': (change) =>
     ownStatuses(change).some(
-      ({ commit, status: { kind } }) =>
+      ({ commit, id, status: { kind } }) =>
         kind === 'set' &&
+        change.from.statuses[commit]?.by !== id &&
         change.from.network.length === change.to.network.length &&
         !change.from.accepted.includes(change.from.statuses[commit]?.by ?? '') &&
         change.from.statuses[commit]?.kind !== 'give-up',
@@ -184,7 +185,11 @@ export const invariants: Readonly<Record<string, (change: Change) => boolean>> =
     Object.values(from.hub).some(({ id, done }) => done && to.hub[id]?.done === false),
   'the status of a decided gate is replaced': (change) =>
     happened(change, 'status').some(
-      ({ commit, status: { kind } }) => kind === 'replace' && change.from.statuses[commit]?.kind === 'set',
+      ({ commit, status: { kind, by } }) =>
+        kind === 'replace' &&
+        Object.values(change.to.hub).some(
+          (gate) => gate.done && gate.replacedBy === by && gate.commit === commit,
+        ),
     ),
   'a job fails that has handed its gate over': (change) =>
     happened(change, 'exit').some(
@@ -205,8 +210,13 @@ export const invariants: Readonly<Record<string, (change: Change) => boolean>> =
       const { statuses, pended } = change.to;
       return job.replaced.some(({ id }) => {
         const { commit = '' } = gateOf(change, id) ?? {};
-        const isEarlier = pended.indexOf(id) < pended.indexOf(job.id);
-        return isEarlier && isPending(statuses[commit]) && commit !== gateOf(change, job.id)?.commit;
+        const isEarlier = pended.includes(id) && pended.indexOf(id) < pended.indexOf(job.id);
+        return (
+          isEarlier &&
+          statuses[commit]?.by === id &&
+          isPending(statuses[commit]) &&
+          commit !== gateOf(change, job.id)?.commit
+        );
       });
     }),
 };

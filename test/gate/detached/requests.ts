@@ -144,7 +144,7 @@ export function requestsOf(mode: Mode, machine: Machine) {
     decide(world, job) {
       const result = ask(world, job.id, (gate) => machine.deciding(gate, job.name, world.now));
       const gate = world.hub[job.id];
-      const all = gate === undefined ? [] : Object.values(world.hub);
+      const all = gate === undefined ? [] : Object.values(world.hub).filter((one) => !machine.isOpen(one));
       const older = all.filter((one) => one.commit === gate?.commit && machine.precedes(one, gate));
       job.older = older.map(({ id }) => id);
       return result;
@@ -166,8 +166,10 @@ export function requestsOf(mode: Mode, machine: Machine) {
   return { requests, posted };
 }
 
-/** A newer gate of the commit is decided. Assumed: no request takes longer than a gate. */
-export function isOvertaken({ statuses, accepted }: World, mode: Mode, id: string): boolean {
-  const { kind, by } = statuses[commitIn(mode, id)] ?? {};
-  return kind === 'set' && by !== id && accepted.indexOf(by ?? '') > accepted.indexOf(id);
+/** A newer gate of the commit is over. Assumed: no request takes longer than a gate. */
+export function isOvertaken({ hub, accepted, statuses }: World, mode: Mode, id: string): boolean {
+  const commit = commitIn(mode, id);
+  const { by, kind } = statuses[commit] ?? {};
+  const newer = accepted.slice(accepted.indexOf(id) + 1).filter((other) => commitIn(mode, other) === commit);
+  return newer.some((other) => hub[other]?.done === true || (by === other && kind !== 'pend'));
 }
