@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:https';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -91,16 +91,19 @@ describe('a report', () => {
       ['AGAIN.json', 0],
     ] as const) {
       await rungate([...gate, '--report', name], on);
-      expect(JSON.parse(readFileSync(join(folder, 'again.json'), 'utf8'))).toMatchObject({ exitCode });
+      const [file = '', ...others] = readdirSync(folder).filter((each) => /^again\.json$/i.test(each));
+      expect([JSON.parse(readFileSync(join(folder, file), 'utf8')).exitCode, others]).toEqual([exitCode, []]);
     }
   });
 
-  it('that cannot be written to a server or a drive fails a passing gate', async () => {
-    const on = await service({ outcome: 'passed' });
-    const paths = ['\\\\no-such-server.invalid\\share\\r.json', 'Q:\\r.json'];
-    const { code, err } = await rungate([...gate, ...paths.flatMap((path) => ['--report', path])], on);
-    expect([code, err.match(/the report \S+ could not be written/g)?.length]).toEqual([78, 2]);
-  });
+  it.each(['\\\\no-such-server.invalid\\share\\r.json', 'Q:\\r.json'])(
+    'that cannot be written to %s is refused before anything is sent',
+    async (path) => {
+      const on = await service({ outcome: 'passed' });
+      const { code, err } = await rungate([...gate, '--report', path], on);
+      expect([code, err]).toEqual([78, expect.stringContaining('cannot be written')]);
+    },
+  );
 
   it('is refused before anything is sent if another one is the same file', async () => {
     const on = await service();
