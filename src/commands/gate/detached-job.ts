@@ -281,7 +281,7 @@ export class DetachedJob implements Keeping {
     // Only the seal shows that the names are those of a gate.
     const gate = this.#detached.unsealed(text, names)?.gate;
     if (gate === undefined) return;
-    await this.#setStatus(names, 'error', 'replaced by a newer commit', null).catch((error) =>
+    await this.#setReplaced(names).catch((error) =>
       failed(`the commit status of gate ${names.id} was not set`, error),
     );
     const service = runService(await this.#context.connect(), io.clock.now);
@@ -289,5 +289,12 @@ export class DetachedJob implements Keeping {
       await service
         .cancel(runId, 'rungate: a newer commit of the pull request', { timeoutMs: cancelTimeoutMs })
         .catch((error) => failed(`run ${output.excerpt(runId, 80)} of gate ${names.id} goes on`, error));
+  }
+
+  async #setReplaced(names: DetachedNames): Promise<void> {
+    const status = await this.#detached.github.statusOf(names);
+    // The hub may not have heard that it is decided.
+    if (status?.state !== 'pending' || !isOf(status, [names.id])) return;
+    await this.#setStatus(names, 'error', 'replaced by a newer commit', null);
   }
 }

@@ -278,12 +278,16 @@ export const invariants: Readonly<Record<string, (change: Change) => boolean>> =
         gates[effect.gate]?.end === null,
     );
   },
-  'a service that failed, or requested a wait, is read too soon': ({ from, to }) => {
-    if (from.failed === null || to.now >= from.failed.at + Math.max(1_000, from.failed.waitMs)) return false;
+  'a run whose read failed, or requested a wait, is read too soon': ({ from, to }) => {
+    const { failed } = from;
+    if (failed === null || to.now >= failed.at + Math.max(1_000, failed.waitMs)) return false;
     const isNew = (id: string) => !from.flight.some(({ effect }) => effect.id === id);
     return to.flight.some(
       ({ effect }) =>
-        effect.type === 'read' && isNew(effect.id) && to.plan?.gates[effect.gate]?.lastReadBy === null,
+        effect.type === 'read' &&
+        effect.run === failed.run &&
+        isNew(effect.id) &&
+        to.plan?.gates[effect.gate]?.lastReadBy === null,
     );
   },
   'a run does not begin with its request': ({ from, to }) =>

@@ -89,8 +89,8 @@ export interface World {
   /** Whether the environment exists. */
   environment: boolean;
   build: 'expected' | 'other';
-  /** The last answer to a read, if it was a failure: its time, and the wait that it asks for. */
-  failed: { at: number; waitMs: number } | null;
+  /** The last answer to a read, if it was a failure: of which run, its time, and the wait that it asks for. */
+  failed: { run: string; at: number; waitMs: number } | null;
   /** The last process ended by itself. */
   exited: boolean;
   /** A request that creates a run was aborted, or its process was killed, before its end was known. */
@@ -257,7 +257,7 @@ function arrive(world: World, mode: Mode, { key, gate, by }: World['network'][nu
 function startSteps(world: World, mode: Mode, machine: Machine): Step[] {
   const out: Step[] = [];
   // Another process reads at once.
-  const failed = world.failed && { at: world.now - 1_000, waitMs: 0 };
+  const failed = world.failed && { run: world.failed.run, at: world.now - 1_000, waitMs: 0 };
   if (world.left.jumps > 0 && world.attempt > 0) {
     const next = copy(world);
     next.left.jumps -= 1;
@@ -482,7 +482,7 @@ function observe(world: World, event: Event, mode: Mode): void {
   world.missed ||= event.type === 'read-failed' && event.why === 'missing';
   if (event.type === 'read') world.failed = null;
   if (event.type === 'read-failed' && event.why !== 'cut')
-    world.failed = { at: world.now, waitMs: event.retryAfterMs ?? 0 };
+    world.failed = { run: event.run, at: world.now, waitMs: event.retryAfterMs ?? 0 };
 }
 
 function startEffect(world: World, mode: Mode, machine: Machine, plan: PlanState, effect: Effect): Step[] {

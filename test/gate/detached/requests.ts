@@ -111,7 +111,9 @@ export function requestsOf(mode: Mode, machine: Machine) {
     replace(world, job) {
       for (const { id, knows } of job.replaced) {
         if (commitOf(id) === commitOf(job.id)) continue;
-        post(world, commitOf(id), statusOf(job, 'replace', 'error', id));
+        const latest = world.statuses[commitOf(id)];
+        if (latest?.state === 'pending' && latest.by === id)
+          post(world, commitOf(id), statusOf(job, 'replace', 'error', id));
         if (!knows || world.runs[id] !== 'running') continue;
         world.runs[id] = 'cancelled';
         world.events.push({ type: 'cancelled', id, by: job.id });
