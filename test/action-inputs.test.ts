@@ -34,7 +34,7 @@ describe('action.yml', () => {
     const useless = [
       'ci-report',
       'wait',
-      ...['slice', 'resume', 'new'],
+      ...['slice', 'resume', 'new', 'detach', 'resume-pending'],
       'explain-key',
       'dry-run',
       'auth',

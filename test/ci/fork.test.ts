@@ -13,7 +13,7 @@ const isFork = (env: Record<string, string>, payload: unknown) => {
   return runsForFork(env, () => new TextEncoder().encode(text));
 };
 
-/** What the fixtures do not have. */
+/** Variables that the fixtures do not have. */
 test.each<[string, unknown, boolean, string?]>([
   ['push', 'no json', false],
   ['pull_request', pullOf({ full_name: 'Acme/Shop' }), false],

@@ -93,7 +93,7 @@ function homesOf(commands: readonly HelpCommand[]): Map<string, string> {
   );
 }
 
-/** What a table of commands leaves out, because it lists `--yes`, which the page describes once. */
+/** The option that a table of commands leaves out: the page describes `--yes` once. */
 const confirmation = ' This cannot be undone, and requires confirmation or --yes.';
 const sameText = (description: string, summary: string) =>
   description.toLowerCase() === `${summary}.`.toLowerCase();

@@ -25,7 +25,7 @@ interface Started {
   inputs: Record<string, string>;
 }
 
-/** What a token may do, as in the `permissions` of a job, or in those of a fine-grained token. */
+/** The permissions of a token, as in the `permissions` of a job, or in those of a fine-grained token. */
 export type Permissions = Readonly<Partial<Record<'statuses' | 'actions' | 'contents', 'read' | 'write'>>>;
 
 const operations = Object.entries(description.paths).flatMap(([path, item]) =>

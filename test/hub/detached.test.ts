@@ -157,7 +157,7 @@ function registration(own: Partial<RegisterRequest> = {}): RegisterRequest {
   };
 }
 
-/** What a job hands over that leaves the gate to the hub. */
+/** The request of a job that leaves the gate to the hub. */
 function handover(own: Partial<SaveRequest> = {}): SaveRequest {
   const { id, job, runs, sealed, endsInMs, done } = registration({ runs: ['run_79e0'], sealed: 'bGF0ZXI' });
   return { id, job, runs, sealed, endsInMs, done, released: true, ...own };

@@ -165,7 +165,7 @@ function evaluated(expression: string, contexts: Record<string, unknown>): strin
   return new Evaluator(tree, JSON.parse(JSON.stringify(contexts), data.reviver)).evaluate().coerceString();
 }
 
-/** What the payload of every event has, and the fixtures leave out. */
+/** The parts of the payload of every event that the fixtures leave out. */
 const repository = { repository: { full_name: 'octocat/hello-world', default_branch: 'main' } };
 
 /** Does what GitHub does with a workflow: whether the job starts, in which group, and what becomes of it. */

@@ -10,7 +10,7 @@ export interface ShellOptions {
   gates?: object;
   /** The moments at which commands are killed, by the number of the call. */
   kills?: Readonly<Record<number, Kill>>;
-  /** What the version page shows, and from when on, in milliseconds. */
+  /** The text of the version page, and the time from which it shows it, in milliseconds. */
   versions?: readonly (readonly [fromMs: number, version: string])[];
 }
 

@@ -32,7 +32,7 @@ export type Job = Running & { lastedMs: number };
 export interface Event {
   name?: 'pull_request' | 'pull_request_target' | 'merge_group' | 'push';
   commit?: string;
-  /** The workflow run, and its attempt. */
+  /** The workflow run, and the number of its re-run. */
   run?: string;
   attempt?: string;
   /** The repository that the pull request comes from. */

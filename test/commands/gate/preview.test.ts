@@ -262,7 +262,7 @@ describe('a response to the deletion that is not JSON', () => {
   });
   const lost: Fault = { kind: 'reset-after-commit', endpoint: 'env.delete' };
 
-  it.each([200, 404])('is asked about: %i', async (status) => {
+  it.each([200, 404])('is checked by another request: %i', async (status) => {
     await begin({ faults: [page(status)] });
     const { code, err } = await on.rungate(...gate, '--base-url', url);
     expect([code, own().length]).toEqual([0, 1]);

@@ -178,7 +178,7 @@ describe('a gate goes on', () => {
     endpoint: 'run.trigger',
   };
 
-  it('after foreign responses to a create whose response was lost', async () => {
+  it('after foreign responses to the request that creates the run, whose response was lost', async () => {
     await open();
     add({ kind: 'reset-after-commit', endpoint: 'run.trigger' });
     add({ ...portal, skip: 1, times: 2 } as never);

@@ -108,7 +108,7 @@ function requestSteps(world: World, index: number, mode: Mode, machine: Machine,
     may('losses', `${words}, response lost`, (next) => void send(next));
 }
 
-/** What can happen to the next step of a job. */
+/** Everything that can happen to the next step of a job. */
 export function jobSteps(world: World, index: number, mode: Mode, machine: Machine, ways: Ways): void {
   const { can, may } = ways;
   const { end, fail } = movesOf(machine);

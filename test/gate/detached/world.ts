@@ -5,7 +5,7 @@ import { isUnderWay } from '../../../src/gate/plan/saved.ts';
 import { jobSteps } from './jobs.ts';
 import { isOvertaken, post, save } from './requests.ts';
 
-/** What is explored: the source, or a mutant of it. */
+/** The explored functions: the source, or a mutant of it. */
 export const source = { ...entries, ...steps, isUnderWay };
 export type Machine = typeof source;
 
@@ -26,7 +26,7 @@ export interface Chances {
   delays?: number;
 }
 
-/** The gates of one commit status, in the order of their first jobs, and all that can happen. */
+/** The gates of one commit status, in the order of their first jobs, and everything that can happen. */
 export interface Mode extends Chances {
   gates: readonly { commit: string; pull: string | null; order: number }[];
   outcomes: readonly ('passed' | 'failed')[];
@@ -75,7 +75,7 @@ export type Happened =
 export interface World {
   now: number;
   hub: Record<string, entries.DetachedGate>;
-  /** What only jobs read: whether the gate has begun, and whether its run is known. */
+  /** Facts that only jobs read: whether the gate has begun, and whether its run is known. */
   sealed: Record<string, { begun: boolean; knows: boolean }>;
   wakes: Record<string, number>;
   /** Gates that the hub has accepted, and those whose pending status has been set, in their order. */
@@ -94,7 +94,7 @@ export interface World {
   network: { until: number; status?: { commit: string; status: Status }; save?: Job }[];
   begun: number;
   left: Required<Chances>;
-  /** What the last step has done. */
+  /** The effects of the last step. */
   events: Happened[];
 }
 
@@ -166,7 +166,7 @@ function begin(world: World, id: string, isFirst: boolean, steps: string[]): voi
 
 const resume = (world: World, id: string) => begin(world, id, false, ['fetch']);
 
-/** Whatever is no step of a job. */
+/** Everything that is not a step of a job. */
 function worldSteps(world: World, mode: Mode, machine: Machine, { can, may }: Ways): void {
   const { now, hub, runs } = world;
   if (world.begun < mode.gates.length)
