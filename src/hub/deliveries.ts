@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { mayBeNamed } from '../gate/fleet/protocol.ts';
 import { type JsonNode, parseJson } from '../json/parse.ts';
 import { idText } from '../json/text.ts';
 import { isTooLarge } from '../json/tokens.ts';
@@ -14,8 +15,6 @@ import type { Wakes } from './wakes.ts';
 const mostValues = 1000;
 /** One URL may have many path segments. */
 const mostIds = 2000;
-/** Longer than any id. */
-export const longestId = 200;
 
 /** Yields the ids in JSON, the outermost first, so that a limit cuts off the innermost. */
 function* idsIn(root: JsonNode): Generator<string> {
@@ -57,7 +56,7 @@ export function possibleRunIds(json: string): Set<string> {
     if (values > mostValues) break;
     for (const id of [whole, ...pathSegments(whole)]) {
       if (ids.size >= mostIds) return ids;
-      if (id.length <= longestId && !/^$|\s/.test(id)) ids.add(id);
+      if (mayBeNamed(id)) ids.add(id);
     }
   }
   return ids;

@@ -1,11 +1,10 @@
 import * as z from 'zod/mini';
-import { detachedPaths, longestSealed, type RegisterRequest } from '../gate/detached/protocol.ts';
-import { longestId } from './deliveries.ts';
+import { detachedPaths, longestSealed, mostRuns, type RegisterRequest } from '../gate/detached/protocol.ts';
+import { mayBeNamed } from '../gate/fleet/protocol.ts';
 import type { DetachedGates } from './detached.ts';
 import { BadRequest, type Route, readJsonBody, sendJson } from './http.ts';
 
 const longestMs = 7 * 24 * 60 * 60_000;
-const mostRuns = 100;
 
 const text = (pattern: RegExp) => z.string().check(z.regex(pattern));
 const id = text(/^[0-9a-f]{16}$/);
@@ -17,16 +16,14 @@ const branch = text(
   /^(?![/-]|refs\/)(?!.*(?:\.\.|\/[/.]|@\{|\.lock(?:\/|$)|[/.]$))[^\u0000-\u0020\u007f~^:?*[\\]{1,255}$/,
 );
 
-const save = {
+const state = {
   sealed: text(/^[\w-]+$/).check(z.maxLength(longestSealed)),
-  runs: z.array(text(/^\S+$/).check(z.maxLength(longestId))).check(z.maxLength(mostRuns)),
+  runs: z.array(z.string().check(z.refine(mayBeNamed))).check(z.maxLength(mostRuns)),
   // Below 0 after the timeout.
   endsInMs: z.number().check(z.gte(-longestMs), z.lte(longestMs)),
-  done: z.boolean(),
-  released: z.boolean(),
 };
 const held = z.object({ id, job });
-const saving = z.object({ id, job, ...save });
+const saving = z.object({ id, job, ...state, done: z.boolean(), released: z.boolean() });
 const registering: z.ZodMiniType<RegisterRequest> = z.object({
   id,
   job,
@@ -37,7 +34,7 @@ const registering: z.ZodMiniType<RegisterRequest> = z.object({
   pull: z.nullable(text(/^\d{1,20}$/)),
   order: z.optional(z.int()),
   kind: z.optional(text(/^[0-9a-f]{8}$/)),
-  ...save,
+  ...state,
 });
 const listing = z.object({ repository });
 

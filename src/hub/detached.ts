@@ -18,16 +18,16 @@ import {
   started,
   startFailed,
 } from '../gate/detached/entry.ts';
-import type {
-  DecideRequest,
-  DecideResponse,
-  FetchRequest,
-  FetchResponse,
-  ListRequest,
-  ListResponse,
-  RegisterRequest,
-  RegisterResponse,
-  SaveRequest,
+import {
+  type DecideResponse,
+  type FetchRequest,
+  type FetchResponse,
+  type ListRequest,
+  type ListResponse,
+  type RegisterRequest,
+  type RegisterResponse,
+  refusals,
+  type SaveRequest,
 } from '../gate/detached/protocol.ts';
 import type { GateStore } from './gate-store.ts';
 import { BadRequest, type HubLogEvent } from './http.ts';
@@ -45,17 +45,9 @@ const longestRetryS = 20;
 /** Other requests may change an entry between two calls of one. */
 const mostTries = 10;
 
-const texts: Readonly<Record<Refusal, [status: number, text: string]>> = {
-  unknown: [404, 'the hub has no such gate'],
-  replaced: [409, 'a newer gate has replaced this one'],
-  leased: [409, 'another job goes on with this gate'],
-  done: [409, 'the commit status of this gate is set'],
-  other: [409, 'another gate of the commit has this commit status'],
-};
-
 function refusal(reason: Refusal): BadRequest {
-  const [status, text] = texts[reason];
-  return new BadRequest(status, text, { reason });
+  const { status, fact } = refusals[reason];
+  return new BadRequest(status, fact, { reason });
 }
 
 const read = (entry: string): DetachedGate => JSON.parse(entry);
@@ -89,7 +81,8 @@ export class DetachedGates {
     const gates = await this.#all();
     const gate = gates.find((each) => each.id === id);
     if (gate === undefined) throw refusal('unknown');
-    if (gates.some((other) => collides(other, gate) && !(collides(gate, other) && id < other.id))) {
+    // Of two that come at the same time, neither begins.
+    if (gates.some((other) => collides(other, gate))) {
       const [entry] = await this.#store.get(id);
       await this.#store.replace(id, entry, '', '');
       throw refusal('other');
@@ -115,7 +108,7 @@ export class DetachedGates {
     return { ...(await this.#sealed(gate)), overdue: (await this.#store.now()) >= gate.endsAt };
   }
 
-  async decide({ id, job }: DecideRequest): Promise<DecideResponse> {
+  async decide({ id, job }: FetchRequest): Promise<DecideResponse> {
     const gate = await this.#change(id, (each, now) => deciding(each, job, now));
     const gates = (await this.#all()).filter((each) => each.commit === gate.commit && !isOpen(each));
     const older = gates.filter((each) => precedes(each, gate));

@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../clock.ts';
-import { hubVersion } from '../gate/fleet/protocol.ts';
-import { longestId } from './deliveries.ts';
+import { hubVersion, longestId } from '../gate/fleet/protocol.ts';
 import { BadRequest, type HubLogEvent, readJsonBody } from './http.ts';
 import type { Wakes } from './wakes.ts';
 

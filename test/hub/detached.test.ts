@@ -150,8 +150,6 @@ function registration(own: Partial<RegisterRequest> = {}): RegisterRequest {
     sealed: 'c2VhbGVk',
     runs: [],
     endsInMs: timeout,
-    done: false,
-    released: false,
     job: first,
     ...own,
   };
@@ -159,8 +157,8 @@ function registration(own: Partial<RegisterRequest> = {}): RegisterRequest {
 
 /** The request of a job that leaves the gate to the hub. */
 function handover(own: Partial<SaveRequest> = {}): SaveRequest {
-  const { id, job, runs, sealed, endsInMs, done } = registration({ runs: ['run_79e0'], sealed: 'bGF0ZXI' });
-  return { id, job, runs, sealed, endsInMs, done, released: true, ...own };
+  const { id, job, runs, sealed, endsInMs } = registration({ runs: ['run_79e0'], sealed: 'bGF0ZXI' });
+  return { id, job, runs, sealed, endsInMs, done: false, released: true, ...own };
 }
 
 const refused = (reason: string) => [reason === 'unknown' ? 404 : 409, { reason, error: expect.any(String) }];
@@ -423,8 +421,8 @@ describe.each(kinds)('detached gates in %s', (kind) => {
     const hub = await serve(parts, time);
     const now = await parts.gates.now();
     const put = (number: number, done: boolean) => {
-      const own = { id: idOf(number + 1000), context: `rungate: ${number}`, done };
-      const gate = registered(registration(own), registration(own), first, now - number);
+      const own = registration({ id: idOf(number + 1000), context: `rungate: ${number}` });
+      const gate = { ...registered(own, own, first, now - number), done };
       return parts.gates.replace(gate.id, '', JSON.stringify(gate), 'c2VhbGVk');
     };
     for (let number = 0; number < mostGates; number += 1) await put(number, number === 7);
@@ -559,8 +557,6 @@ describe('a request about a detached gate', () => {
     ['sealed', ['A-_z09', long(longestSealed)], ['', 'a=', 'a+b', long(longestSealed + 1), null]],
     ['runs', [[], ['run_1', '17', long(200)]], [['a b'], [''], [long(201)], [1], Array(101).fill('r'), null]],
     ['endsInMs', [0, -1, 7 * 24 * 60 * minute], [7 * 24 * 60 * minute + 1, '1', null]],
-    ['done', [false, true], [0, null]],
-    ['released', [false, true], ['', null]],
   ])('has status code 400 with a wrong %s', async (name, right, wrong) => {
     const time = testTime();
     const { ask } = await serve(memoryHub(usualBudget, time), time);
@@ -578,7 +574,8 @@ describe('a request about a detached gate', () => {
   });
 
   it.each([
-    ['save', { ...handover(), released: undefined }],
+    ...[undefined, '', null].map((released) => ['save', { ...handover(), released }] as const),
+    ...[undefined, 0, null].map((done) => ['save', { ...handover(), done }] as const),
     ['save', { ...handover(), id: 'x' }],
     ['fetch', { id: one }],
     ['decide', { id: one, job: '' }],

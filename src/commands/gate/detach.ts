@@ -65,9 +65,10 @@ export async function keepAtHub(
     const { gate, waitMs } = resumed;
     return new DetachedJob(context, detached, resumed.detached, gate, { first: null, waitMs });
   }
-  const first = { ...jobOf(context, ci, planned), kind: kindOf(context, ci, planned) };
+  const kind = kindOf(context, ci, planned);
+  const first = { ...jobOf(context, ci, planned), kind };
   const { repository, commit } = first;
-  const id = crypto.randomUUID().replaceAll('-', '').slice(0, 16);
+  const id = `${kind}${crypto.randomUUID().slice(0, kind.length)}`;
   const gates = planned.map(({ name, start }) => (name === unnamed ? subjectOf(start.body).name : name));
   const names = { id, repository, commit, context: contextOf(gates.map(String)) };
   const gate = { ...newEntry(context, ci, planned), id };
@@ -84,7 +85,7 @@ export async function keepAtHub(
   return new DetachedJob(context, detached, names, gate, { first });
 }
 
-/** Returns what is the same in a re-run of the job and in the job of another commit, and differs from other gates. */
+/** Returns a text that is the same in a re-run of the job and for another commit, and differs from that of other gates. */
 function kindOf({ io, flags }: Context, ci: CiContext, planned: readonly StartingGate[]): string {
   const tests = planned.map(({ name, start: { body } }) => {
     const { projectSlug, processSlug, tags, environmentKey } = body;
@@ -92,8 +93,8 @@ function kindOf({ io, flags }: Context, ci: CiContext, planned: readonly Startin
   });
   const { job, step, matrix, parallelIndex } = ci;
   const where = [io.env.GITHUB_WORKFLOW, job, step, matrix, parallelIndex, flags.idempotencySalt];
-  return createHash('sha256')
+  const hash = createHash('sha256')
     .update(JSON.stringify([tests, where]))
-    .digest('hex')
-    .slice(0, 8);
+    .digest('hex');
+  return hash.slice(0, 8);
 }

@@ -6,8 +6,18 @@ import { ConfigError, HttpError, NetworkError, RungateError, UsageError } from '
 import { exitCodes } from '../../exit.ts';
 import { type DetachedNames, decideMs } from '../../gate/detached/entry.ts';
 import type { StatusState } from '../../gate/detached/github.ts';
-import { longestSealed } from '../../gate/detached/protocol.ts';
-import { closing, describedAs, isOf, type OpeningStep, opening, stateOf } from '../../gate/detached/steps.ts';
+import { collision } from '../../gate/detached/hub-calls.ts';
+import { longestSealed, mostRuns } from '../../gate/detached/protocol.ts';
+import {
+  closing,
+  describedAs,
+  isOf,
+  isOfOther,
+  type OpeningStep,
+  opening,
+  stateOf,
+} from '../../gate/detached/steps.ts';
+import { mayBeNamed } from '../../gate/fleet/protocol.ts';
 import { isUnderWay, liveRuns } from '../../gate/plan/saved.ts';
 import { decidingRuns } from '../../gate/report.ts';
 import { runService } from '../../gate/service.ts';
@@ -90,6 +100,7 @@ export class DetachedJob implements Keeping {
     }
     const steps: Record<OpeningStep, () => Promise<void>> = {
       register: () => this.#register(first),
+      compare: () => this.#compare(first),
       pend: async () => {
         await this.#setStatus(this.#names, 'pending', 'no verdict yet', null);
         this.#isPending = true;
@@ -103,7 +114,7 @@ export class DetachedJob implements Keeping {
   }
 
   async #register({ ref, pull, order, kind }: FirstJob): Promise<void> {
-    const request = { ...this.#names, ref, pull, order, kind, job: this.#job, ...this.#saved() };
+    const request = { ...this.#names, ref, pull, order, kind, job: this.#job, ...this.#handed() };
     if (request.sealed.length > longestSealed)
       throw new ConfigError('the hub keeps at most 64 KiB of a gate, and this one has more', {
         hint: 'shorten its settings, or leave out --detach',
@@ -115,6 +126,12 @@ export class DetachedJob implements Keeping {
       'the hub starts no jobs: it has no token of GitHub',
       'schedule rungate gate --resume-pending, or set RUNGATE_GITHUB_TOKEN where the hub runs',
     );
+  }
+
+  async #compare({ kind }: FirstJob): Promise<void> {
+    if (!isOfOther(await this.#detached.github.statusOf(this.#names), kind)) return;
+    await this.#save({ done: true });
+    throw collision();
   }
 
   write(): Promise<void> {
@@ -242,19 +259,19 @@ export class DetachedJob implements Keeping {
     return jobIn(this.#context.io);
   }
 
-  #saved() {
+  #handed() {
     const { state } = this.chosen;
     return {
       sealed: this.#detached.sealed(state, this.#names),
-      runs: liveRuns(state),
+      // The hub finds no other id in deliveries: the job of such a run comes at the timeout.
+      runs: liveRuns(state).filter(mayBeNamed).slice(0, mostRuns),
       endsInMs: state.endsAt - this.#context.io.clock.now(),
-      done: false,
-      released: false,
     };
   }
 
-  async #save(parts: { done?: boolean; released?: boolean }): Promise<void> {
-    await this.#detached.hub.save({ id: this.#names.id, job: this.#job, ...this.#saved(), ...parts });
+  async #save({ done = false, released = false }): Promise<void> {
+    const { id } = this.#names;
+    await this.#detached.hub.save({ id, job: this.#job, ...this.#handed(), done, released });
   }
 
   async #setStatus(

@@ -29,7 +29,7 @@ export interface DetachedGate extends DetachedNames {
   pull: string | null;
   /** Grows from event to event of the pull request: the job of an older commit may start last. */
   order?: number | undefined;
-  /** The same in all jobs of one gate: of its project, its place in the CI, and so on. */
+  /** The beginning of the id: the same for every commit and in a re-run, and another one for a gate that tests something else. */
   kind?: string | undefined;
   registeredAt: number;
   runs: readonly string[];
@@ -64,23 +64,24 @@ const failedMs = 60_000;
 const noneFailed = { count: 0, until: 0 };
 /** A gate stays as long after its timeout. */
 export const keptMs = 24 * 60 * 60_000;
+/** A job saves at most so long after the read that made it save. */
+const hearingMs = 5_000;
 
 export type Refusal = 'unknown' | 'replaced' | 'leased' | 'done' | 'other';
 
 /** Returns a gate that a job registers, which goes on with it. */
 export function registered(
   names: DetachedNames & Pick<DetachedGate, 'ref' | 'pull' | 'order' | 'kind'>,
-  save: DetachedSave,
+  { runs, endsInMs }: Pick<DetachedSave, 'runs' | 'endsInMs'>,
   job: string,
   now: number,
 ): DetachedGate {
-  const { runs, endsInMs, done } = save;
   return {
     ...names,
     registeredAt: now,
     runs,
     endsAt: now + endsInMs,
-    done,
+    done: false,
     replacedBy: null,
     lease: { job, until: now + leaseMs },
     decidesUntil: 0,
@@ -99,12 +100,9 @@ export const isSame = (one: string, other: string) => one.toLowerCase() === othe
 const isSameStatus = (one: DetachedNames, other: DetachedNames) =>
   isSame(one.repository, other.repository) && isSame(one.context, other.context);
 
-/** Returns whether two different gates would set the same commit status: the later one would hide the verdict of the other. */
-export const collides = (one: DetachedGate, later: DetachedGate): boolean =>
-  isSameStatus(one, later) &&
-  one.commit === later.commit &&
-  one.kind !== later.kind &&
-  one.registeredAt <= later.registeredAt;
+/** Returns whether different gates would set the same commit status: one would hide the verdict of the other. */
+export const collides = (one: DetachedGate, other: DetachedGate): boolean =>
+  isSameStatus(one, other) && one.commit === other.commit && one.kind !== other.kind;
 
 /** Returns whether the second gate counts instead of the first: both decide the same commit status, or the same pull request. */
 export function precedes(older: DetachedGate, newer: DetachedGate): boolean {
@@ -135,15 +133,11 @@ export function fetched(gate: DetachedGate, job: string, now: number): DetachedG
   // Its commit status may be that of a newer gate by now, which has not replaced it.
   if (gate.done) return 'done';
   if (isLeased(gate, now) && gate.lease?.job !== job) return 'leased';
-  return { ...gate, lease: { job, until: now + leaseMs }, failed: noneFailed };
+  return { ...gate, lease: { job, until: now + leaseMs }, heardFrom: now, failed: noneFailed };
 }
 
-/** Another job may have read a lease that has expired. */
-const isHolder = (
-  gate: DetachedGate,
-  job: string,
-): gate is DetachedGate & { lease: NonNullable<DetachedGate['lease']> } =>
-  gate.lease?.job === job && gate.lease.until > 0;
+/** A lease that has expired lasts until another job comes. */
+const isHolder = ({ lease }: DetachedGate, job: string) => lease?.job === job && lease.until > 0;
 
 /** Keeps what a job that goes on with the gate hands over. */
 export function saved(
@@ -160,9 +154,9 @@ export function saved(
   if (gate.done) return gate;
   const decidesUntil = done || released ? 0 : gate.decidesUntil;
   const kept = { ...gate, runs, endsAt: now + endsInMs, done, decidesUntil };
-  if (!released) return { ...kept, lease: { job, until: now + leaseMs } };
-  // A delivery may have come since the last read, which is not older than the last save.
-  const heardFrom = gate.lease.until - leaseMs;
+  // A delivery may have come between the last read and the save after it.
+  const heardFrom = released ? gate.heardFrom : Math.max(gate.heardFrom, now - hearingMs);
+  if (!released) return { ...kept, lease: { job, until: now + leaseMs }, heardFrom };
   const namedAt = gate.namedAt !== null && gate.namedAt >= heardFrom ? gate.namedAt : null;
   // After the timeout, a job that hands over could not set the commit status: the repeats go on.
   const starts = endsInMs > 0 ? { count: 0, at: 0 } : gate.starts;

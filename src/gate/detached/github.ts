@@ -168,5 +168,3 @@ export function openGitHub(options: GitHubOptions) {
     },
   };
 }
-
-export type GitHub = ReturnType<typeof openGitHub>;

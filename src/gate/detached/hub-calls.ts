@@ -5,6 +5,7 @@ import { parseApiUrl, receiver } from '../../transport/address.ts';
 import { httpTransport } from '../../transport/send.ts';
 import { hubRequests } from '../fleet/hub-client.ts';
 import { type HubOptions, tokenProblem } from '../fleet/open-hub.ts';
+import type { Refusal } from './entry.ts';
 import {
   type DecideResponse,
   detachedPaths,
@@ -14,33 +15,25 @@ import {
   type ListResponse,
   type RegisterRequest,
   type RegisterResponse,
+  refusals,
   type SaveRequest,
 } from './protocol.ts';
 
 const timeoutMs = 10_000;
 
-/** Why the hub refuses to let this job go on with a gate: `Refusal`. */
-const refusals: Readonly<Record<string, readonly [fact: string, hint: string]>> = {
-  unknown: [
-    'the hub does not have the gate',
-    'it ended more than a day ago, or the hub has lost it: re-run the job of the pull request',
-  ],
-  replaced: ['a newer gate has replaced the gate', 'the newer gate decides the commit status'],
-  leased: ['another job goes on with the gate', 'that job decides the commit status'],
-  other: [
-    'another gate of the commit has the same commit status, so this one did not begin',
-    'give each gate a name under "gates" in .rungate.json: the commit status has that name',
-  ],
-  done: ['the commit status of the gate is set', 're-run the job of the pull request for another verdict'],
-};
+/** Returns the error for a gate whose commit status belongs to another one. */
+export function collision(): UsageError {
+  const { fact, hint } = refusals.other;
+  return new UsageError(fact, { hint });
+}
 
 /** Returns the error with what the hub's reason means. */
 function explained(error: unknown, id: string | undefined): unknown {
-  if (!(error instanceof HttpError) || error.error === undefined) return error;
-  const [fact, hint] = refusals[error.error] ?? [];
-  if (fact === undefined) return error;
-  if (error.error === 'other') return new UsageError(fact, { hint });
-  return new HttpError(`${fact}: ${id}`, { status: error.status, error: error.error, hint });
+  const reason = error instanceof HttpError ? error.error : undefined;
+  if (reason === undefined || !Object.hasOwn(refusals, reason)) return error;
+  if (reason === 'other') return collision();
+  const { status, fact, hint } = refusals[reason as Refusal];
+  return new HttpError(`${fact}: ${id}`, { status, error: reason, hint });
 }
 
 /** Opens the calls about detached gates. Each is repeated after a fault that may pass. @throws RungateError */
@@ -70,5 +63,3 @@ export function openDetachedHub(options: HubOptions) {
     close: () => transport.close(),
   };
 }
-
-export type DetachedHub = ReturnType<typeof openDetachedHub>;

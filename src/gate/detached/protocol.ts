@@ -16,10 +16,13 @@ export const detachedPaths = {
 export const resumeWorkflow = 'rungate-resume.yml';
 export const resumeInput = 'id';
 
+/** The runs of a gate that a hub remembers at most. */
+export const mostRuns = 100;
+
 /** `job`: the random text of the job, which holds the gate. */
 export interface RegisterRequest
   extends DetachedNames,
-    DetachedSave,
+    Pick<DetachedSave, 'sealed' | 'runs' | 'endsInMs'>,
     Pick<DetachedGate, 'ref' | 'pull' | 'order' | 'kind'> {
   job: string;
 }
@@ -37,7 +40,6 @@ export interface FetchRequest {
   id: string;
   job: string;
 }
-export type DecideRequest = FetchRequest;
 export interface DecideResponse {
   /** The older gates of the commit status that are over. A late request of one may have set it. */
   older: readonly string[];
@@ -46,11 +48,6 @@ export interface FetchResponse extends DetachedNames, Pick<DetachedSave, 'sealed
   /** Its timeout has come. */
   overdue: boolean;
 }
-/** A refused request has status code 404 (unknown) or 409, and this body. */
-export interface RefusedResponse {
-  error: string;
-  reason: Refusal;
-}
 export interface ListRequest {
   repository: string;
 }
@@ -58,3 +55,32 @@ export interface ListRequest {
 export interface ListResponse {
   ids: readonly string[];
 }
+
+/** How a hub refuses a request about a gate, with the refusal as `reason`, and what its job says then. */
+export const refusals: Readonly<Record<Refusal, { status: number; fact: string; hint: string }>> = {
+  unknown: {
+    status: 404,
+    fact: 'the hub does not have the gate',
+    hint: 'it ended more than a day ago, or the hub has lost it: re-run the job of the pull request',
+  },
+  replaced: {
+    status: 409,
+    fact: 'a newer gate has replaced the gate',
+    hint: 'the newer gate decides the commit status',
+  },
+  leased: {
+    status: 409,
+    fact: 'another job goes on with the gate',
+    hint: 'that job decides the commit status',
+  },
+  done: {
+    status: 409,
+    fact: 'the commit status of the gate is set',
+    hint: 're-run the job of the pull request for another verdict',
+  },
+  other: {
+    status: 409,
+    fact: 'another gate of the commit has the same commit status, so this one did not begin',
+    hint: 'give each gate a name under "gates" in .rungate.json: the commit status has that name; if only its settings have changed, push another commit',
+  },
+};

@@ -12,7 +12,7 @@ const keyOf = (apiKey: string) =>
 const boundTo = ({ id, repository, commit, context }: DetachedNames) =>
   Buffer.from(JSON.stringify([id, repository, commit, context]));
 
-/** Returns a text that only who has the API key can read, or change unseen; bound to the gate's names. */
+/** Returns a text that only a holder of the API key can read, or change unseen; bound to the gate's names. */
 export function seal(text: string, apiKey: string, names: DetachedNames): string {
   const iv = randomBytes(ivBytes);
   const cipher = createCipheriv(algorithm, keyOf(apiKey), iv).setAAD(boundTo(names));

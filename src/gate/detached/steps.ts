@@ -3,11 +3,12 @@ import type { CommitStatus, StatusState } from './github.ts';
 
 /**
  * The steps of a job around its gate, in their order. The job ends with an error at the first one that fails.
- * `register`: the hub accepts the gate. `pend`: the commit status is pending, and names the gate.
+ * `register`: the hub accepts the gate. `compare`: no different gate has had the commit status, which the hub may have forgotten.
+ * `pend`: the commit status is pending, and names the gate.
  * `confirm`: no newer gate has replaced it meanwhile, and the hub still has it.
  * `replace`: the gates that this one replaces are told so, and their runs are cancelled.
  */
-export const opening = ['register', 'pend', 'confirm', 'replace'] as const;
+export const opening = ['register', 'compare', 'pend', 'confirm', 'replace'] as const;
 export type OpeningStep = (typeof opening)[number];
 
 /**
@@ -41,6 +42,10 @@ const longest = 140;
 /** Returns a description that names the gate. */
 export const describedAs = (text: string, id: string): string =>
   `${text.slice(0, longest - mark(id).length)}${mark(id)}`;
+
+/** Returns whether a commit status is that of a different gate. @param kind the beginning of the ids of one gate */
+export const isOfOther = (status: CommitStatus | null, kind: string): boolean =>
+  /\(gate (?<id>\w+)\)$/.exec(status?.description ?? '')?.groups?.id?.startsWith(kind) === false;
 
 /** Returns whether a commit status is that of one of the gates: nobody else has set it since. */
 export const isOf = (status: CommitStatus | null, ids: readonly string[]): boolean =>

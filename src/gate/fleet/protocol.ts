@@ -4,6 +4,12 @@ export const hubVersion = 1;
 /** The service counts in minutes; the way to it takes some requests up to 2 s longer than others. */
 export const windowMs = 62_000;
 
+/** The longest id of a run that a hub knows. */
+export const longestId = 200;
+
+/** Returns whether a hub finds the id in deliveries: it takes longer ones, and those with a space, for other texts. */
+export const mayBeNamed = (id: string): boolean => id.length <= longestId && !/^$|\s/.test(id);
+
 /** The kinds of requests that a hub grants: creating a run, the first read of a run, the read after a wake-up, any other read. */
 export const requestClasses = ['create', 'first', 'confirm', 'safety'] as const;
 export type RequestClass = (typeof requestClasses)[number];

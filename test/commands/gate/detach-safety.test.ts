@@ -26,6 +26,17 @@ describe('two gates of one commit that have one commit status', () => {
   );
 });
 
+it('a different gate of the commit is refused even if the hub has lost the first one', async () => {
+  on = await openCircle({ outcome: 'failed', duration: 0 });
+  expect(await on.ended(on.detach({}, ['--environment', 'staging']))).toMatchObject({ code: 1 });
+  await on.hub.stop();
+  on.hub = await on.serveHub();
+  expect(await on.ended(on.detach({ run: '2' }, ['--environment', 'production']))).toMatchObject({
+    code: 64,
+  });
+  expect([on.latest()?.state, on.runs().length]).toEqual(['failure', 1]);
+});
+
 describe('a gate that no job can continue', () => {
   it('gets an error at its timeout, and then starts no job', async () => {
     on = await openCircle();
@@ -83,4 +94,29 @@ it('a job that goes on sends the token of the hub only where its workflow says',
   expect(before).toBeGreaterThan(0);
   expect(await on.decided()).toMatchObject({ state: 'success' });
   expect(requests).toBe(before);
+});
+
+it('a run whose id no hub knows is decided at the timeout', async () => {
+  on = await openCircle({ duration: 10 * minute });
+  const tail = 'x'.repeat(300);
+  const service = await on.server(async (request, response) => {
+    const parts: Uint8Array[] = [];
+    for await (const part of request) parts.push(part);
+    const { 'x-api-key': key = '', 'idempotency-key': link = '' } = request.headers;
+    const real = await fetch(on.mock.url + String(request.url).replace(tail, ''), {
+      method: String(request.method),
+      headers: {
+        'content-type': 'application/json',
+        'x-api-key': String(key),
+        ...(link !== '' && { 'idempotency-key': String(link) }),
+      },
+      ...(parts.length > 0 && { body: Buffer.concat(parts) }),
+    });
+    const text = (await real.text()).replaceAll(/run_\w+/g, (id) => `${id}${tail}`);
+    response.writeHead(real.status, { 'content-type': 'application/json' }).end(text);
+  });
+  const env = { RUNGATE_API_URL: service };
+  expect(await on.ended(on.detach({}, ['--timeout', '30m'], { env }))).toMatchObject({ code: 0 });
+  expect(on.latest()?.state).toBe('pending');
+  expect(await on.decided()).toMatchObject({ state: 'success' });
 });

@@ -25,23 +25,14 @@ describe('gate --detach', () => {
     expect([on.latest()?.state, created, on.runs().length]).toEqual(['pending', [0], 1]);
   });
 
-  it('fails without a hub that accepts the gate', async () => {
+  it.each([
+    ['responds', { RUNGATE_HUB_URL: 'http://127.0.0.1:9' }, 7, '127.0.0.1:9'],
+    ['knows the token', { RUNGATE_HUB_TOKEN: 'wrong-token-0123456789' }, 6, 'the hub rejected the token'],
+  ])('fails without a hub that %s', async (_, env, code, message) => {
     on = await openCircle();
     on.github.set(head, older);
-    const { code, err } = await on.ended(
-      on.detach({}, [], { env: { RUNGATE_HUB_URL: 'http://127.0.0.1:9' } }),
-    );
-    expect([code, err]).toEqual([7, expect.stringContaining('127.0.0.1:9')]);
-    nothing();
-  });
-
-  it('fails if the hub does not know the token', async () => {
-    on = await openCircle();
-    on.github.set(head, older);
-    const { code, err } = await on.ended(
-      on.detach({}, [], { env: { RUNGATE_HUB_TOKEN: 'wrong-token-0123456789' } }),
-    );
-    expect([code, err]).toEqual([6, expect.stringContaining('the hub rejected the token')]);
+    const ended = await on.ended(on.detach({}, [], { env }));
+    expect([ended.code, ended.err]).toEqual([code, expect.stringContaining(message)]);
     nothing();
   });
 

@@ -40,8 +40,6 @@ const gate: RegisterRequest = {
   sealed: 'c2VhbGVk',
   runs: ['run_79e0'],
   endsInMs: 60_000,
-  done: false,
-  released: false,
   job: 'job-of-the-first-gate',
 };
 
@@ -49,8 +47,8 @@ const gate: RegisterRequest = {
 async function hubWithGate(env: Record<string, string>, files: Record<string, string>) {
   const on = await hub(undefined, { env, files, every: (_, beat) => every(20, beat) });
   expect((await ask(on.url, detachedPaths.register, gate)).status).toBe(200);
-  const { job, sealed, runs, endsInMs, done } = gate;
-  const handover = { id, job, sealed, runs, endsInMs, done, released: true };
+  const { job, sealed, runs, endsInMs } = gate;
+  const handover = { id, job, sealed, runs, endsInMs, done: false, released: true };
   expect((await ask(on.url, detachedPaths.save, handover)).status).toBe(204);
   return { ...on, logged: (event: string) => on.events().filter((each) => each.event === event) };
 }

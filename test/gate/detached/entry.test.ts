@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
+  collides,
   type DetachedGate,
   type DetachedSave,
   deciding,
@@ -130,6 +131,7 @@ describe('a newer gate', () => {
     ],
     [false, 'of an earlier event', newer({ commit: 'c0ffee2', order: 0 })],
     [true, 'of a re-run of an earlier event on the same commit', newer({ order: 0 })],
+    [false, 'that tests something else', newer({ kind: 'b' })],
     [false, 'of another repository', newer({ repository: 'acme/other' })],
     [false, 'of another status', newer({ context: 'rungate: shop / search' })],
     [false, 'of another commit and pull request', newer({ commit: 'c0ffee2', pull: '8' })],
@@ -141,4 +143,28 @@ describe('a newer gate', () => {
   ])('replaces (%s) the older one: %s', (expected, _, other, own) => {
     expect(replaces(gate(own), other)).toBe(expected);
   });
+});
+
+describe('a gate that tests something else', () => {
+  const other = (own: Partial<DetachedGate> = {}) =>
+    gate({ id: '2', kind: 'b', registeredAt: begin + 1, ...own });
+  it.each<[boolean, which: string, DetachedGate, Partial<DetachedGate>?]>([
+    [true, 'of the same commit', other()],
+    [true, 'with the name in other case', other({ context: 'Rungate: shop / Checkout' })],
+    [true, 'than one that is decided', other(), { done: true }],
+    [false, 'that is the same', other({ kind: undefined })],
+    [false, 'of another commit', other({ commit: 'c0ffee2' })],
+    [false, 'with another status', other({ context: 'rungate: shop / search' })],
+    [true, 'that came first', other({ registeredAt: begin - 1 })],
+  ])('collides (%s) with another one: %s', (expected, _, later, own) => {
+    expect(collides(gate(own), later)).toBe(expected);
+  });
+});
+
+it('a delivery counts that came between the last read and the save after it, and no earlier one', () => {
+  const holds = gate({ ...heldUntil(begin + leaseMs), heardFrom: 0 });
+  const kept = saved(holds, { ...save, released: false }, 'a', begin + 10) as DetachedGate;
+  const after = saved(kept, save, 'a', begin + 20) as DetachedGate;
+  const next = (at: number) => startAt(named(after, at));
+  expect([next(begin - 4_000), next(begin - 6_000)]).toEqual([begin - 4_000, after.endsAt]);
 });

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { DetachedGate } from '../../../src/gate/detached/entry.ts';
 import { explore, type Found } from '../checker/check.ts';
+import { gateIn } from './requests.ts';
 import { type Happened, type Machine, type Mode, type Status, start, stepsOf, type World } from './world.ts';
 
 interface Change {
@@ -10,7 +11,7 @@ interface Change {
   machine: Machine;
 }
 
-const gateOf = ({ mode }: Change, id: string) => mode.gates[Number(id) - 1];
+const gateOf = ({ mode }: Change, id: string) => gateIn(mode, id);
 const happened = <Type extends Happened['type']>({ to }: Change, type: Type) =>
   to.events.filter((event): event is Extract<Happened, { type: Type }> => event.type === type);
 
@@ -90,6 +91,12 @@ export const invariants: Readonly<Record<string, (change: Change) => boolean>> =
         change.from.left.losses === change.to.left.losses &&
         !change.to.isLost
       );
+    }),
+  'a gate hides the commit status of a different one': (change) =>
+    ownStatuses(change).some(({ commit, id, status: { kind } }) => {
+      const { by = null, kind: before } = change.from.statuses[commit] ?? {};
+      if (before === 'give-up') return false;
+      return kind !== 'give-up' && by !== null && gateOf(change, by)?.kind !== gateOf(change, id)?.kind;
     }),
   'a commit status of somebody else is changed': (change) =>
     ownStatuses(change).some(
@@ -249,6 +256,7 @@ export const sometimes: readonly string[] = [
     'refused to decide',
     'refused to look',
     'replaced',
+    'refused for another gate',
     'gave up',
     'started',
     'started again',

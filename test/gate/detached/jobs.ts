@@ -42,8 +42,9 @@ function movesOf(machine: Machine) {
     advance(world, job, [...machine.closing.waiting, 'handed over']);
   /** A request has failed, or was refused. */
   const fail = (world: World, job: Job, step: string, how = 'failed'): void => {
-    if (step === 'check' && world.hub[job.id]?.replacedBy != null) exit(world, job, 'replaced');
-    else if (['add', 'check', 'pend'].includes(step))
+    if (job.collides) exit(world, job, 'refused for another gate');
+    else if (step === 'check' && world.hub[job.id]?.replacedBy != null) exit(world, job, 'replaced');
+    else if (['add', 'check', 'compare', 'pend'].includes(step))
       advance(world, job, ['give-up', 'give-up-done', 'gave up']);
     else if (step === 'create' || step === 'confirm') end(world, job, 'error');
     else if (step === 'replace') advance(world, job);

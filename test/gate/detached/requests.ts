@@ -44,7 +44,8 @@ const ends = {
 
 const endOf = ({ verdict }: Job): readonly [result: string, exitCode: number] => ends[verdict ?? 'error'];
 
-export const commitIn = ({ gates }: Mode, id: string): string => gates[Number(id) - 1]?.commit ?? '';
+export const gateIn = ({ gates }: Mode, id: string) => gates[Number(id.slice(-1)) - 1];
+export const commitIn = (mode: Mode, id: string): string => gateIn(mode, id)?.commit ?? '';
 
 /** The requests of a job, each with what it does where it arrives. */
 export function requestsOf(mode: Mode, machine: Machine) {
@@ -75,7 +76,7 @@ export function requestsOf(mode: Mode, machine: Machine) {
       const kept = world.hub[job.id];
       if (kept !== undefined)
         return kept.lease?.job === job.name || kept.replacedBy !== null ? 'done' : 'refused';
-      const { commit = '', pull = null, order = 0 } = mode.gates[Number(job.id) - 1] ?? {};
+      const { commit = '', pull = null, order = 0, kind } = gateIn(mode, job.id) ?? {};
       const names = {
         id: job.id,
         repository: 'acme/shop',
@@ -84,6 +85,7 @@ export function requestsOf(mode: Mode, machine: Machine) {
         ref: 'main',
         pull,
         order,
+        kind,
       };
       world.hub[job.id] = machine.registered(names, saveOf(world, job), job.name, world.now);
       world.sealed[job.id] = { begun: false, knows: false };
@@ -93,6 +95,11 @@ export function requestsOf(mode: Mode, machine: Machine) {
       const gate = world.hub[job.id];
       if (gate === undefined) return 'refused';
       const gates = Object.values(world.hub);
+      job.collides = gates.some((other) => machine.collides(other, gate));
+      if (job.collides) {
+        delete world.hub[job.id];
+        return 'refused';
+      }
       const newer = gates.find((other) => machine.replaces(gate, other));
       if (newer !== undefined && replace(world, gate, newer.id) === 'busy') return 'busy';
       if (world.hub[job.id]?.replacedBy !== null) return 'refused';
@@ -102,6 +109,14 @@ export function requestsOf(mode: Mode, machine: Machine) {
       job.replaced = past.map(({ id }) => ({ id, knows: world.sealed[id]?.knows === true }));
       world.accepted = [...new Set([...world.accepted, job.id])];
       return 'done';
+    },
+    compare(world, job) {
+      const latest = world.statuses[commitOf(job.id)] ?? null;
+      job.collides = machine.isOfOther(latest, gateIn(mode, job.id)?.kind ?? '');
+      if (!job.collides) return 'done';
+      const gate = world.hub[job.id];
+      if (gate !== undefined) gate.done = true;
+      return 'refused';
     },
     pend(world, job) {
       job.isReplaced = world.hub[job.id]?.replacedBy !== null;

@@ -28,7 +28,8 @@ export interface Chances {
 
 /** The gates of one commit status, in the order of their first jobs, and everything that can happen. */
 export interface Mode extends Chances {
-  gates: readonly { commit: string; pull: string | null; order: number }[];
+  /** `kind`: gates that differ in it test something else. */
+  gates: readonly { commit: string; pull: string | null; order: number; kind?: string }[];
   outcomes: readonly ('passed' | 'failed')[];
   /** Whether the hub can start jobs, and whether none of them comes. */
   startsJobs?: boolean;
@@ -52,8 +53,9 @@ export interface Job {
   live: boolean;
   /** The hub has kept each state so far. */
   saves: boolean;
-  /** Whether a newer gate had replaced it before its pending status. */
+  /** Whether a newer gate had replaced it before its pending status, or another one has the commit status. */
   isReplaced: boolean;
+  collides: boolean;
   older: readonly string[];
   replaced: { id: string; knows: boolean }[];
   verdict: Verdict | null;
@@ -158,7 +160,7 @@ export interface Ways {
 
 function begin(world: World, id: string, isFirst: boolean, steps: string[]): void {
   world.count += 1;
-  const usual = { begun: false, knows: false, live: false, saves: true, isReplaced: false };
+  const usual = { begun: false, knows: false, live: false, saves: true, isReplaced: false, collides: false };
   const name = `job ${world.count} of gate ${id}`;
   const by = world.now + requestMs;
   world.jobs.push({ id, name, isFirst, steps, by, ...usual, replaced: [], older: [], verdict: null });
@@ -172,7 +174,7 @@ function worldSteps(world: World, mode: Mode, machine: Machine, { can, may }: Wa
   if (world.begun < mode.gates.length)
     can('a gate begins', (next) => {
       next.begun += 1;
-      const id = String(next.begun);
+      const id = `${mode.gates[world.begun]?.kind ?? ''}${next.begun}`;
       next.deadlines[id] = now + timeoutMs;
       const opening = machine.opening.flatMap((step) => (step === 'register' ? ['add', 'check'] : [step]));
       begin(next, id, true, [...opening, 'keep', 'create', 'keep', 'read']);
